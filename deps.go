@@ -1,0 +1,22 @@
+package deps
+import (
+ _ "github.com/aws/aws-sdk-go-v2/config"
+ _ "github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+ _ "github.com/aws/aws-sdk-go-v2/service/sts"
+ _ "github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+ _ "github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+ _ "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+ _ "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+ _ "golang.org/x/time/rate"
+ _ "sigs.k8s.io/controller-runtime"
+ _ "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+ _ "sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+ _ "k8s.io/api/core/v1"
+ _ "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+ _ "github.com/prometheus/client_golang/prometheus"
+ _ "github.com/onsi/gomega"
+ _ "github.com/google/go-cmp/cmp"
+ _ "go.uber.org/zap"
+ _ "github.com/spf13/pflag"
+ _ "sigs.k8s.io/yaml"
+)
