@@ -70,3 +70,6 @@ func (t Target) Port() int {
 	port, _ := strconv.Atoi(string(t[strings.LastIndexByte(string(t), ':')+1:]))
 	return port
 }
+
+// Set is a set of targets.
+type Set map[Target]bool

@@ -1,0 +1,308 @@
+package ownership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+)
+
+// Identity says whose record a ledger writes.
+type Identity struct {
+	Group             GroupARN
+	Owner             Owner
+	BindingUID        string
+	ControllerVersion string
+}
+
+// Env is what a ledger takes from the world: time and randomness are inputs.
+type Env struct {
+	// Now is the local clock. Its readings have to be monotonic, as those of
+	// time.Now are.
+	Now func() time.Time
+	// NewID returns an ID that no other write of any process has.
+	NewID func() string
+}
+
+// Ledger is one owner's view of its record in one group, and what it knows
+// of its own calls to the group. It is the only writer of the record while
+// its process leads; another writer is noticed at the next look or write and
+// its record taken over.
+//
+// A ledger is for one goroutine at a time.
+type Ledger struct {
+	store Store
+	id    Identity
+	env   Env
+
+	own       Record
+	loaded    bool               // own is what the table holds, as far as we know
+	inherited bool               // own has releases that this process did not begin
+	pending   map[string]pending // writes whose fate is unknown, by write ID
+	deleting  Revision           // the revision that a delete in doubt was for
+	lost      map[Target]bool    // recorded by us once, gone with rows that the table lost
+
+	facts     map[Target]*fact
+	sightings map[Owner]sighting
+	look      *Look
+	looks     int
+	listing   Set
+	tally     Tally
+}
+
+type pending struct {
+	record Record
+	begun  time.Time
+}
+
+// sighting is the first time we saw another owner's record at a revision.
+type sighting struct {
+	revision Revision
+	first    time.Time
+}
+
+// NewLedger returns a ledger that has not read its record yet.
+func NewLedger(store Store, id Identity, env Env) *Ledger {
+	return &Ledger{
+		store: store, id: id, env: env,
+		own:       Record{Group: id.Group, Owner: id.Owner}.Clone(),
+		pending:   map[string]pending{},
+		lost:      map[Target]bool{},
+		facts:     map[Target]*fact{},
+		sightings: map[Owner]sighting{},
+	}
+}
+
+// Begin starts a pass: what an earlier pass looked at, listed or was refused
+// no longer counts.
+func (l *Ledger) Begin() {
+	l.look, l.listing = nil, nil
+	for _, f := range l.facts {
+		f.failed = nil
+	}
+}
+
+// Loaded reports whether the record is known, so that a pass with nothing to
+// do needs no call.
+func (l *Ledger) Loaded() bool { return l.loaded }
+
+// Record returns our record as last written or read.
+func (l *Ledger) Record() Record { return l.own.Clone() }
+
+// Current returns the last look, or nil if we have written since.
+func (l *Ledger) Current() *Look { return l.look }
+
+// UnreadableError says that our own record is there and cannot be
+// understood, so that nothing may be written over it.
+type UnreadableError struct{ Unreadable }
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("our record %s cannot be read: %s", e.Owner, e.Reason)
+}
+
+// Look reads all records of the group, ours included. Should ours differ
+// from what we last knew, because of another process or a restored table, it
+// is taken over as it is.
+//
+// Errors are those of [Store.Records], and [UnreadableError] for our own
+// record.
+func (l *Ledger) Look(ctx context.Context) error {
+	began := l.env.Now()
+	read, err := l.store.Records(ctx, l.id.Group)
+	if err != nil {
+		return fmt.Errorf("read the records of target group %s: %w", l.id.Group.Name(), err)
+	}
+	ended := l.env.Now()
+
+	look := &Look{unreadable: read.Unreadable, stale: map[Owner]bool{}, began: began}
+	for _, u := range read.Unreadable {
+		if u.Owner == l.id.Owner.String() {
+			l.loaded, l.look = false, nil
+			return &UnreadableError{u}
+		}
+	}
+	own := Record{Group: l.id.Group, Owner: l.id.Owner}
+	sightings := make(map[Owner]sighting, len(read.Records))
+	for _, r := range read.Records {
+		if r.Owner == l.id.Owner {
+			own = r
+			continue
+		}
+		look.others = append(look.others, r)
+		sightings[r.Owner] = l.sight(r, ended)
+		// The reader counts from after the reading that first saw the
+		// revision to before this one.
+		look.stale[r.Owner] = began.Sub(sightings[r.Owner].first) >= Settle
+	}
+	l.sightings = sightings
+	l.takeOver(own)
+
+	l.looks++
+	look.own, look.seq = l.own, l.looks
+	l.look = look
+	l.count()
+	return nil
+}
+
+func (l *Ledger) sight(r Record, now time.Time) sighting {
+	if s, ok := l.sightings[r.Owner]; ok && s.revision == r.Revision {
+		return s
+	}
+	return sighting{r.Revision, now}
+}
+
+// Inherited reports whether the record holds releases that another process
+// began. They are to be flagged anew, by [Ledger.Flag], before anything else:
+// that write makes the other process fail its next look or write.
+func (l *Ledger) Inherited() bool { return l.inherited }
+
+// Flag writes claims into held and releases into releasing, in one write. It
+// writes nothing if there is nothing to say. A look is due afterwards.
+//
+// Errors are those of [Store.Put]. After [ErrUnavailable] the fate of the
+// write is unknown; the next look tells. After [ErrConflict] the stored
+// record has been taken over, and the caller plans anew.
+func (l *Ledger) Flag(ctx context.Context, claims, releases []Target) error {
+	if len(claims) == 0 && len(releases) == 0 && !l.inherited {
+		return nil
+	}
+	next, since := l.own.Clone(), l.env.Now()
+	for _, t := range claims {
+		delete(next.Releasing, t)
+		next.Held[t] = since
+	}
+	for _, t := range releases {
+		delete(next.Held, t)
+		next.Releasing[t] = since
+	}
+	if err := l.write(ctx, next); err != nil {
+		return fmt.Errorf("flag %d claims and %d releases: %w", len(claims), len(releases), err)
+	}
+	return nil
+}
+
+// Drop takes finished releases out of the record. Errors are those of Flag.
+func (l *Ledger) Drop(ctx context.Context, targets []Target) error {
+	next := l.own.Clone()
+	for _, t := range targets {
+		delete(next.Releasing, t)
+	}
+	if err := l.write(ctx, next); err != nil {
+		return fmt.Errorf("drop %d releases: %w", len(targets), err)
+	}
+	return nil
+}
+
+// Forget deletes the record, with whatever it still holds: the binding and
+// its targets are gone, or the group is. To forget a record that is not
+// there succeeds.
+func (l *Ledger) Forget(ctx context.Context) error {
+	if l.own.Revision == (Revision{}) {
+		return nil
+	}
+	err := l.store.Delete(ctx, l.own)
+	if err == nil {
+		l.forgotten()
+		return nil
+	}
+	if errors.Is(err, ErrConflict) || !isRefusal(err) {
+		// Perhaps it was applied and its reply lost. The table knows.
+		l.deleting, l.loaded, l.look = l.own.Revision, false, nil
+	}
+	if errors.Is(err, ErrConflict) {
+		if err := l.Look(ctx); err != nil {
+			return err
+		}
+		if l.own.Revision == (Revision{}) {
+			return nil
+		}
+	}
+	return fmt.Errorf("delete the record: %w", err)
+}
+
+func (l *Ledger) forgotten() {
+	l.become(Record{Group: l.id.Group, Owner: l.id.Owner}.Clone(), l.env.Now())
+	l.lost, l.deleting = map[Target]bool{}, Revision{}
+}
+
+// write puts next in place of our record and knows its own write again.
+func (l *Ledger) write(ctx context.Context, next Record) error {
+	begun := l.env.Now()
+	next.Revision = Revision{Version: l.own.Version + 1, WriteID: l.env.NewID()}
+	next.BindingUID, next.ControllerVersion = l.id.BindingUID, l.id.ControllerVersion
+	next.UpdatedAt = begun
+
+	err := l.store.Put(ctx, next, l.own.Revision)
+	switch {
+	case err == nil:
+		l.become(next, begun)
+		return nil
+	case errors.Is(err, ErrConflict):
+		// Either another process wrote, or our own write was applied, its
+		// reply lost, and a retry failed its condition. The table knows.
+		l.pending[next.WriteID] = pending{next, begun}
+		if err := l.Look(ctx); err != nil {
+			return err
+		}
+		l.look = nil // the caller's flags may be new: a look has to follow them
+		if l.own.WriteID == next.WriteID {
+			return nil
+		}
+		return err
+	case isRefusal(err):
+		return err
+	default:
+		l.pending[next.WriteID] = pending{next, begun}
+		l.loaded, l.look = false, nil
+		return err
+	}
+}
+
+// isRefusal reports whether the write was certainly not applied.
+func isRefusal(err error) bool {
+	for _, class := range []error{ErrConflict, ErrThrottled, ErrForbidden, ErrTableMissing, ErrTableCreating, ErrTooLarge} {
+		if errors.Is(err, class) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeOver makes the stored record ours: as we know it, as a write of ours
+// that was in doubt left it, or as somebody else did.
+func (l *Ledger) takeOver(stored Record) {
+	p, ours := l.pending[stored.WriteID]
+	switch {
+	case stored.Revision == l.own.Revision:
+		l.loaded = true
+	case ours:
+		l.become(p.record, p.begun)
+	case stored.Revision == Revision{} && l.deleting == l.own.Revision:
+		l.forgotten()
+	default:
+		if stored.Version <= l.own.Version {
+			l.rememberLost(stored)
+		}
+		l.own, l.loaded = stored.Clone(), true
+		l.inherit()
+	}
+}
+
+// rememberLost keeps what the table has forgotten: a version that went back
+// means rows deleted by hand or restored from a backup, and the targets that
+// we recorded are in the group all the same.
+func (l *Ledger) rememberLost(stored Record) {
+	for _, entries := range []map[Target]time.Time{l.own.Held, l.own.Releasing} {
+		for t := range entries {
+			l.lost[t] = true
+		}
+	}
+	maps.DeleteFunc(l.lost, func(t Target, _ bool) bool { return recorded(stored, t) })
+}
+
+func recorded(r Record, t Target) bool {
+	_, held := r.Held[t]
+	_, releasing := r.Releasing[t]
+	return held || releasing
+}

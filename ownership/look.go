@@ -1,0 +1,144 @@
+package ownership
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// Settle is the protocol's D: a call to the load balancer that a look at
+	// local time t allowed has landed by t + Settle, or never will.
+	Settle = 60 * time.Second
+
+	// CallBudget bounds a mutation twice: it is not started once CallBudget
+	// has passed since the look that allowed it, and it is given up, retries
+	// included, CallBudget after its start. Both together leave a third of
+	// Settle for what is still under way to the load balancer.
+	CallBudget = 20 * time.Second
+)
+
+// Look is one complete reading of a group's records by an owner that had
+// flagged beforehand what it wants to do. It alone hands out permission to
+// touch the group. It is good for one revision of the owner's record.
+type Look struct {
+	own        Record
+	others     []Record
+	unreadable []Unreadable
+	stale      map[Owner]bool // releasing, but unchanged for Settle
+	began      time.Time
+	seq        int
+}
+
+// Others says what the other owners of a group do with one target.
+type Others struct {
+	Hold       bool // somebody holds it
+	Release    bool // somebody is taking it out right now
+	Unreadable bool // a record of the group cannot be read, so nobody knows
+}
+
+// At returns what others do with the target. A releasing entry of a record
+// that has stayed unchanged for [Settle] counts no longer: its calls have
+// landed or never will.
+func (l *Look) At(t Target) Others {
+	o := Others{Unreadable: len(l.unreadable) > 0}
+	for i := range l.others {
+		r := &l.others[i]
+		if _, ok := r.Held[t]; ok {
+			o.Hold = true
+		}
+		if _, ok := r.Releasing[t]; ok && !l.stale[r.Owner] {
+			o.Release = true
+		}
+	}
+	return o
+}
+
+// Holders returns the other owners that hold the target, in a fixed order.
+func (l *Look) Holders(t Target) []Owner {
+	return l.owners(func(r *Record) bool { _, ok := r.Held[t]; return ok })
+}
+
+// Releasers returns the other owners that are taking the target out.
+func (l *Look) Releasers(t Target) []Owner {
+	return l.owners(func(r *Record) bool { _, ok := r.Releasing[t]; return ok && !l.stale[r.Owner] })
+}
+
+// Unreadable returns the group's records that cannot be understood.
+func (l *Look) Unreadable() []Unreadable { return l.unreadable }
+
+func (l *Look) owners(match func(*Record) bool) []Owner {
+	var owners []Owner
+	for i := range l.others {
+		if match(&l.others[i]) {
+			owners = append(owners, l.others[i].Owner)
+		}
+	}
+	slices.SortFunc(owners, compareOwners)
+	return owners
+}
+
+func compareOwners(a, b Owner) int { return strings.Compare(a.String(), b.String()) }
+
+func (l *Look) recorded(t Target) bool {
+	return slices.ContainsFunc(l.others, func(r Record) bool { return recorded(r, t) })
+}
+
+// permit is a set of targets that may be touched until a deadline.
+type permit struct {
+	group    GroupARN
+	targets  []Target
+	deadline time.Time
+}
+
+// Group returns the target group.
+func (p permit) Group() GroupARN { return p.group }
+
+// Targets returns the targets, in order.
+func (p permit) Targets() []Target { return p.targets }
+
+// Deadline is the time after which no call may be started under the permit.
+func (p permit) Deadline() time.Time { return p.deadline }
+
+// Admission allows its targets to be registered.
+type Admission struct{ permit }
+
+// Removal allows its targets to be deregistered. Nothing but a look makes
+// one, and nothing deregisters without one.
+type Removal struct{ permit }
+
+// Admit allows those of the targets to be registered that we hold and nobody
+// is releasing, or that we are releasing while somebody else holds them: the
+// latter gives back what our own late call may have taken.
+func (l *Look) Admit(targets []Target) Admission {
+	return Admission{l.permit(targets, func(t Target) bool {
+		others := l.At(t)
+		if _, held := l.own.Held[t]; held {
+			return !others.Release
+		}
+		_, releasing := l.own.Releasing[t]
+		return releasing && others.Hold
+	})}
+}
+
+// Remove allows those of the targets to be deregistered that we are
+// releasing, that no other owner holds, in a group whose records could all
+// be read.
+func (l *Look) Remove(targets []Target) Removal {
+	return Removal{l.permit(targets, func(t Target) bool {
+		_, releasing := l.own.Releasing[t]
+		others := l.At(t)
+		return releasing && !others.Hold && !others.Unreadable
+	})}
+}
+
+func (l *Look) permit(targets []Target, allow func(Target) bool) permit {
+	p := permit{group: l.own.Group, deadline: l.began.Add(CallBudget)}
+	for _, t := range targets {
+		if allow(t) {
+			p.targets = append(p.targets, t)
+		}
+	}
+	slices.Sort(p.targets)
+	return p
+}

@@ -1,0 +1,144 @@
+// Package pass brings one target group to what one owner wants: plan, flag,
+// look, act, drop, until nothing is left to do but wait. It is the only place
+// where the stages of the protocol meet their order.
+package pass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/plan"
+)
+
+// Group is the target group, as far as a pass needs it.
+type Group interface {
+	Register(context.Context, ownership.Admission) ownership.Result
+	Deregister(context.Context, ownership.Removal) ownership.Result
+}
+
+// maxStages bounds a pass. A target needs at most: look, flag, look, act,
+// look, give back, look, act, drop; a pass that goes on is a fault of ours.
+const maxStages = 20
+
+// Pass is one pass of one owner over one group.
+type Pass struct {
+	Ledger  *ownership.Ledger
+	Group   Group
+	Binding plan.Binding
+	Now     func() time.Time
+
+	// Report is filled in as the pass goes on, and holds what was done also
+	// when it ends with an error.
+	Report Report
+
+	noClaims error // our record cannot grow
+}
+
+// Report is what a pass did and where it left the targets.
+type Report struct {
+	Registered   []ownership.Target
+	Deregistered []ownership.Target
+	// Plan is the last one. After a pass without error its steps are all
+	// Keep and Wait, and claims where TooLarge is set.
+	Plan plan.Plan
+	// TooLarge is set when the record has no room for the claims.
+	TooLarge error
+}
+
+// Run carries out the pass. An error ends it early: of the store, or
+// [ownership.ErrConflict] when another process writes our record. Failures of
+// single targets are steps of the last plan instead.
+func (p *Pass) Run(ctx context.Context) error {
+	for range maxStages {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !p.Ledger.Loaded() {
+			if err := p.Ledger.Look(ctx); err != nil {
+				return err
+			}
+		}
+		p.Report.Plan = plan.Make(p.Binding, p.Ledger.States(p.Binding.Want))
+		more, err := p.stage(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return fmt.Errorf("the pass did not come to an end; its last plan was:\n%s", p.Report.Plan)
+}
+
+// stage carries out the first stage that the plan asks for.
+func (p *Pass) stage(ctx context.Context) (more bool, err error) {
+	next := p.Report.Plan
+	switch {
+	case p.Ledger.Inherited(), next.Has(plan.Claim) && p.noClaims == nil, next.Has(plan.Release):
+		return true, p.flag(ctx)
+	case next.Has(plan.Look):
+		return true, p.Ledger.Look(ctx)
+	case next.Has(plan.Register, plan.Deregister):
+		p.act(ctx)
+		return true, nil
+	case next.Has(plan.Drop):
+		return true, p.Ledger.Drop(ctx, next.Targets(plan.Drop))
+	default:
+		return false, nil
+	}
+}
+
+// flag writes claims and releases together. When the record has no room for
+// the claims the releases still go through.
+func (p *Pass) flag(ctx context.Context) error {
+	var claims []ownership.Target
+	if p.noClaims == nil {
+		claims = p.Report.Plan.Targets(plan.Claim)
+	}
+	err := p.Ledger.Flag(ctx, claims, p.Report.Plan.Targets(plan.Release))
+	if errors.Is(err, ownership.ErrTooLarge) && len(claims) > 0 {
+		p.noClaims, p.Report.TooLarge = err, err
+		return nil
+	}
+	return err
+}
+
+// act registers before it deregisters, so that a rolling change never dips.
+// Only when the group is full do our own dead targets leave first.
+func (p *Pass) act(ctx context.Context) {
+	look := p.Ledger.Current()
+	enter, leave := p.Report.Plan.Targets(plan.Register), p.Report.Plan.Targets(plan.Deregister)
+	full := p.register(ctx, look.Admit(enter))
+	left := p.deregister(ctx, look.Remove(leave))
+	if len(full) > 0 && left > 0 {
+		p.register(ctx, look.Admit(full))
+	}
+}
+
+func (p *Pass) register(ctx context.Context, a ownership.Admission) (full []ownership.Target) {
+	if len(a.Targets()) == 0 {
+		return nil
+	}
+	result := p.Group.Register(ctx, a)
+	p.Ledger.Registered(result)
+	p.Report.Registered = append(p.Report.Registered, result.Done...)
+	for t, err := range result.Refused {
+		if errors.Is(err, ownership.ErrGroupFull) {
+			full = append(full, t)
+		}
+	}
+	slices.Sort(full)
+	return full
+}
+
+func (p *Pass) deregister(ctx context.Context, r ownership.Removal) (left int) {
+	if len(r.Targets()) == 0 {
+		return 0
+	}
+	begun := p.Now()
+	result := p.Group.Deregister(ctx, r)
+	p.Ledger.Deregistered(result, begun)
+	p.Report.Deregistered = append(p.Report.Deregistered, result.Done...)
+	return len(result.Done)
+}

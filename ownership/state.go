@@ -1,0 +1,150 @@
+package ownership
+
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// Entry is where our record has a target.
+type Entry int
+
+// Unrecorded is the zero Entry.
+const (
+	Unrecorded Entry = iota
+	Held
+	Releasing
+)
+
+func (e Entry) String() string {
+	return [...]string{"unrecorded", "held", "releasing"}[e]
+}
+
+// State is all that a decision about one target depends on, but for whether
+// it is wanted.
+type State struct {
+	Target   Target
+	Entry    Entry
+	Presence Presence
+	Listed   bool // the group's listing of this pass has it
+	Lost     bool // we recorded it once, and the table lost the record
+
+	Looked bool // Others is from a look that followed our flag
+	Others Others
+
+	Touched   bool      // releasing, and a deregistration may have been sent
+	Late      bool      // releasing for longer than Settle
+	LeaveBy   time.Time // a deregistration may land until then; zero if none can
+	ReturnBy  time.Time // a registration may land until then; zero if none can
+	FailedNow error     // a call of this pass for it failed
+}
+
+// State returns the state of one target at this moment.
+func (l *Ledger) State(t Target) State {
+	s := State{Target: t, Entry: l.entry(t), Listed: l.listing[t], Lost: l.lost[t]}
+	lookPast := 0
+	if f, ok := l.facts[t]; ok {
+		now := l.env.Now()
+		s.Touched, s.FailedNow, lookPast = f.touched, f.failed, f.lookPast
+		s.Late = now.Sub(f.flagged) > Settle
+		s.LeaveBy, s.ReturnBy = ahead(f.leaveBy, now), ahead(f.returnBy, now)
+		s.Presence = f.presence
+		if f.presence == Gone && s.ReturnBy.IsZero() && f.goneAt.Before(f.returnBy) {
+			s.Presence = Unknown // a late registration may have undone it
+		}
+	}
+	if l.look != nil {
+		s.Others = l.look.At(t)
+		s.Looked = s.Entry != Releasing || l.look.seq > lookPast
+	}
+	return s
+}
+
+// States visits the state of every target that is wanted, recorded, listed or
+// lost, each once, in no order.
+func (l *Ledger) States(want Set) iter.Seq[State] {
+	return func(yield func(State) bool) {
+		for t := range want {
+			if l.entry(t) == Unrecorded && !yield(l.State(t)) {
+				return
+			}
+		}
+		for t := range l.own.Held {
+			if !yield(l.State(t)) {
+				return
+			}
+		}
+		for t := range l.own.Releasing {
+			if !yield(l.State(t)) {
+				return
+			}
+		}
+		for t := range l.lost {
+			if l.entry(t) == Unrecorded && !want[t] && !yield(l.State(t)) {
+				return
+			}
+		}
+		for t := range l.listing {
+			if l.entry(t) == Unrecorded && !l.lost[t] && !want[t] && !yield(l.State(t)) {
+				return
+			}
+		}
+	}
+}
+
+func (l *Ledger) entry(t Target) Entry {
+	if _, ok := l.own.Held[t]; ok {
+		return Held
+	}
+	if _, ok := l.own.Releasing[t]; ok {
+		return Releasing
+	}
+	return Unrecorded
+}
+
+func ahead(t, now time.Time) time.Time {
+	if t.After(now) {
+		return t
+	}
+	return time.Time{}
+}
+
+// Tally is what the last look and listing say of the group as a whole.
+type Tally struct {
+	Shared   int     // targets that we and another owner hold
+	With     []Owner // the other owners of the shared targets
+	External int     // listed targets that no record names
+}
+
+// Tally returns the counts as of the last look and listing.
+func (l *Ledger) Tally() Tally { return l.tally }
+
+// count needs a look; without a listing in this pass it leaves the external
+// targets as last counted.
+func (l *Ledger) count() {
+	if l.look == nil {
+		return
+	}
+	tally := Tally{External: l.tally.External}
+	for t := range l.own.Held {
+		holders := l.look.Holders(t)
+		if len(holders) > 0 {
+			tally.Shared++
+		}
+		for _, o := range holders {
+			if !slices.Contains(tally.With, o) {
+				tally.With = append(tally.With, o)
+			}
+		}
+	}
+	slices.SortFunc(tally.With, compareOwners)
+	if l.listing != nil {
+		tally.External = 0
+		for t := range l.listing {
+			if l.entry(t) == Unrecorded && !l.look.recorded(t) {
+				tally.External++
+			}
+		}
+	}
+	l.tally = tally
+}
