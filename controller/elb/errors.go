@@ -1,0 +1,148 @@
+package elb
+
+import (
+	"errors"
+	"net"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
+
+	"target-ownership-controller/ownership"
+)
+
+// ErrGroupInvalid: what names the target group cannot be a target group.
+var ErrGroupInvalid = errors.New("not a valid target group")
+
+// ErrGroupElsewhere: the target group is in another region or account than
+// the client works in. It may well exist.
+var ErrGroupElsewhere = errors.New("the target group is elsewhere")
+
+// Outcomes of calls, for metrics.
+const (
+	OutcomeOK          = "ok"
+	OutcomeThrottled   = "throttled"
+	OutcomeForbidden   = "forbidden"
+	OutcomeMissing     = "missing"     // no such target group
+	OutcomeFull        = "full"        // no room for the targets
+	OutcomeInvalid     = "invalid"     // a target or parameter was refused
+	OutcomeUnavailable = "unavailable" // no usable answer, and nothing was applied
+	OutcomeUnsure      = "unsure"      // no usable answer; a mutation may have been applied
+)
+
+// failure is the error of a call, in the class that it belongs to.
+type failure struct {
+	class   error // one of package ownership
+	cause   error
+	refused bool // certainly not applied
+}
+
+func (f *failure) Error() string { return f.class.Error() + ": " + reason(f.cause) }
+
+func (f *failure) Unwrap() []error { return []error{f.class, f.cause} }
+
+// reason leaves out request IDs, so that the same refusal reads the same each
+// time.
+func reason(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode() + ": " + api.ErrorMessage()
+	}
+	return err.Error()
+}
+
+// classes has the error codes of the operations that we use, and those of all
+// AWS services that speak of permission
+// (https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_RegisterTargets.html,
+// https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/CommonErrors.html).
+// All of them are refusals.
+var classes = map[string]error{
+	"TargetGroupNotFound": ownership.ErrGroupMissing,
+	"TooManyTargets":      ownership.ErrGroupFull,
+
+	"InvalidTarget":                   ownership.ErrInvalidTarget,
+	"TooManyRegistrationsForTargetId": ownership.ErrInvalidTarget,
+	"ValidationError":                 ownership.ErrInvalidTarget,
+
+	"AccessDenied":               ownership.ErrGroupForbidden,
+	"AccessDeniedException":      ownership.ErrGroupForbidden,
+	"ExpiredToken":               ownership.ErrGroupForbidden,
+	"ExpiredTokenException":      ownership.ErrGroupForbidden,
+	"IncompleteSignature":        ownership.ErrGroupForbidden,
+	"InvalidClientTokenId":       ownership.ErrGroupForbidden,
+	"MissingAuthenticationToken": ownership.ErrGroupForbidden,
+	"NotAuthorized":              ownership.ErrGroupForbidden,
+	"OperationNotPermitted":      ownership.ErrGroupForbidden,
+	"OptInRequired":              ownership.ErrGroupForbidden,
+	"RequestExpired":             ownership.ErrGroupForbidden,
+	"SignatureDoesNotMatch":      ownership.ErrGroupForbidden,
+	"UnauthorizedOperation":      ownership.ErrGroupForbidden,
+}
+
+var throttles = retry.IsErrorThrottles(retry.DefaultThrottles)
+
+// classify returns nil for nil.
+func classify(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	if throttles.IsErrorThrottle(err).Bool() {
+		return &failure{class: ownership.ErrGroupThrottled, cause: err, refused: true}
+	}
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return &failure{class: ownership.ErrGroupUnavailable, cause: err, refused: neverSent(err)}
+	}
+	if class, known := classes[api.ErrorCode()]; known {
+		return &failure{class: class, cause: err, refused: true}
+	}
+	switch status := httpStatus(err); {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return &failure{class: ownership.ErrGroupForbidden, cause: err, refused: true}
+	default:
+		return &failure{class: ownership.ErrGroupUnavailable, cause: err, refused: blamesCaller(status, api)}
+	}
+}
+
+// blamesCaller reports whether the answer is a refusal for something in the
+// request. A request timeout blames the caller too, but says little of what
+// was read before it.
+func blamesCaller(status int, api smithy.APIError) bool {
+	return status >= 400 && status < 500 && status != http.StatusRequestTimeout &&
+		api.ErrorCode() != "RequestTimeout" && api.ErrorCode() != "RequestTimeoutException"
+}
+
+func httpStatus(err error) int {
+	var response interface{ HTTPStatusCode() int }
+	if !errors.As(err, &response) {
+		return 0
+	}
+	return response.HTTPStatusCode()
+}
+
+// neverSent reports whether there was not even a connection.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+var outcomes = map[error]string{
+	ownership.ErrGroupThrottled: OutcomeThrottled,
+	ownership.ErrGroupForbidden: OutcomeForbidden,
+	ownership.ErrGroupMissing:   OutcomeMissing,
+	ownership.ErrGroupFull:      OutcomeFull,
+	ownership.ErrInvalidTarget:  OutcomeInvalid,
+}
+
+func outcome(f *failure) string {
+	if f == nil {
+		return OutcomeOK
+	}
+	if o, known := outcomes[f.class]; known {
+		return o
+	}
+	if f.refused {
+		return OutcomeUnavailable
+	}
+	return OutcomeUnsure
+}

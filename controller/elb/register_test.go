@@ -1,0 +1,309 @@
+package elb_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/ownership"
+)
+
+// roomy leaves the rate limit out of a test.
+var roomy = elb.Limits{Reads: elb.Limit{PerSecond: 1, Burst: 1000}, Mutations: elb.Limit{PerSecond: 1, Burst: 1000}}
+
+func register(t *testing.T, api *fakeAPI, targets []ownership.Target) ownership.Result {
+	return elb.New(api, elb.Options{Limits: roomy}).Register(context.Background(), admit(t, targets))
+}
+
+func TestRegisterSendsChunksInOrder(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	targets := addresses(450)
+	result := register(t, api, targets)
+
+	g.Expect(result.Done).To(Equal(targets))
+	g.Expect(result.Refused).To(BeEmpty())
+	g.Expect(result.Unsure).To(BeEmpty())
+	g.Expect(api.sizes()).To(Equal([]int{200, 200, 50}))
+	g.Expect(api.calls[1].targets[0]).To(Equal(string(targets[200])))
+	g.Expect(api.targets).To(HaveLen(450))
+}
+
+func TestRegisterSendsBareIDs(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	register(t, api, []ownership.Target{"[2001:db8::5]:8080", "i-0abc:30080"})
+	g.Expect(api.targets).To(HaveKey("[2001:db8::5]:8080"))
+	g.Expect(api.targets).To(HaveKey("i-0abc:30080"))
+}
+
+func TestRegisterIsolatesBadTargets(t *testing.T) {
+	for name, c := range map[string]struct {
+		targets int
+		bad     []int
+		calls   int // at most: one for each chunk and 2*log2(n), rounded up, for each bad target
+	}{
+		"first of ten":           {10, []int{0}, 9},
+		"last of ten":            {10, []int{9}, 9},
+		"one of two hundred":     {200, []int{117}, 17},
+		"two at opposite ends":   {200, []int{0, 199}, 33},
+		"one, alone":             {1, []int{0}, 1},
+		"all":                    {4, []int{0, 1, 2, 3}, 7},
+		"in the second of three": {450, []int{300}, 19},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, api := NewWithT(t), newFake()
+			targets := addresses(c.targets)
+			for _, i := range c.bad {
+				api.bad[string(targets[i])] = true
+			}
+			result := register(t, api, targets)
+			g.Expect(result.Done).To(HaveLen(c.targets - len(c.bad)))
+			g.Expect(api.targets).To(HaveLen(c.targets - len(c.bad)))
+			g.Expect(result.Refused).To(HaveLen(len(c.bad)))
+			for _, i := range c.bad {
+				g.Expect(result.Refused[targets[i]]).To(MatchError(ownership.ErrInvalidTarget))
+				g.Expect(result.Refused[targets[i]]).To(MatchError("the load balancer refuses the target: InvalidTarget: not running"))
+			}
+			g.Expect(len(api.calls)).To(BeNumerically("<=", c.calls))
+		})
+	}
+}
+
+func TestRegisterFillsTheGroupInOrder(t *testing.T) {
+	for _, room := range []int{0, 1, 30, 59, 60, 250} {
+		t.Run(strconv.Itoa(room), func(t *testing.T) {
+			g, api := NewWithT(t), newFake()
+			targets := addresses(60)
+			if room > 60 {
+				targets = addresses(300)
+			}
+			api.quota = room
+			result := register(t, api, targets)
+
+			g.Expect(result.Done).To(HaveLen(room))
+			for i, target := range targets {
+				if i < room {
+					g.Expect(api.targets).To(HaveKey(string(target)))
+				} else {
+					g.Expect(result.Refused[target]).To(MatchError(ownership.ErrGroupFull))
+				}
+			}
+			last := api.calls[len(api.calls)-1]
+			if room < len(targets) {
+				g.Expect(last.targets).To(Equal([]string{string(targets[room])}), "nothing is sent after a single target did not fit")
+			}
+			g.Expect(len(api.calls)).To(BeNumerically("<=", 2*9+1))
+		})
+	}
+}
+
+func TestRegisterFullGroupWithABadTarget(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	targets := addresses(10)
+	api.quota, api.bad[string(targets[2])] = 5, true
+	result := register(t, api, targets)
+	g.Expect(result.Done).To(Equal([]ownership.Target{targets[0], targets[1], targets[3], targets[4], targets[5]}))
+	g.Expect(result.Refused[targets[2]]).To(MatchError(ownership.ErrInvalidTarget))
+	g.Expect(result.Refused[targets[6]]).To(MatchError(ownership.ErrGroupFull))
+	g.Expect(result.Refused).To(HaveLen(5))
+}
+
+// What a failure says of its own chunk, and that the others are not sent.
+func TestRegisterFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		class   error
+		unsure  bool
+		outcome string
+	}{
+		"throttled":          {answered(400, "Throttling"), ownership.ErrGroupThrottled, false, "throttled"},
+		"throttled, new":     {answered(400, "ThrottlingException"), ownership.ErrGroupThrottled, false, "throttled"},
+		"throttled, by code": {answered(503, "RequestLimitExceeded"), ownership.ErrGroupThrottled, false, "throttled"},
+		"missing":            {&types.TargetGroupNotFoundException{}, ownership.ErrGroupMissing, false, "missing"},
+		"forbidden":          {answered(403, "AccessDenied"), ownership.ErrGroupForbidden, false, "forbidden"},
+		"forbidden, 400":     {answered(400, "AccessDeniedException"), ownership.ErrGroupForbidden, false, "forbidden"},
+		"unknown 403":        {answered(403, "Whatever"), ownership.ErrGroupForbidden, false, "forbidden"},
+		"unknown 400":        {answered(400, "InvalidAction"), ownership.ErrGroupUnavailable, false, "unavailable"},
+		"refused connection": {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, ownership.ErrGroupUnavailable, false, "unavailable"},
+		"internal failure":   {answered(500, "InternalFailure"), ownership.ErrGroupUnavailable, true, "unsure"},
+		"unavailable":        {answered(503, "ServiceUnavailable"), ownership.ErrGroupUnavailable, true, "unsure"},
+		"request timeout":    {answered(400, "RequestTimeout"), ownership.ErrGroupUnavailable, true, "unsure"},
+		"408":                {answered(408, "Whatever"), ownership.ErrGroupUnavailable, true, "unsure"},
+		"reset":              {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ownership.ErrGroupUnavailable, true, "unsure"},
+		"budget used up":     {context.DeadlineExceeded, ownership.ErrGroupUnavailable, true, "unsure"},
+		"anything else":      {errors.New("?"), ownership.ErrGroupUnavailable, true, "unsure"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, api := NewWithT(t), newFake()
+			api.before = always(c.err)
+			var outcome string
+			targets := addresses(450)
+			client := elb.New(api, elb.Options{Limits: roomy, Observe: func(operation, o string, _ time.Duration) {
+				outcome = operation + " " + o
+			}})
+			result := client.Register(context.Background(), admit(t, targets))
+
+			g.Expect(api.sizes()).To(Equal([]int{200}))
+			g.Expect(outcome).To(Equal("RegisterTargets " + c.outcome))
+			g.Expect(result.Done).To(BeEmpty())
+			g.Expect(len(result.Refused) + len(result.Unsure)).To(Equal(450))
+			first := result.Refused
+			if c.unsure {
+				g.Expect(result.Unsure).To(HaveLen(200))
+				first = result.Unsure
+			}
+			g.Expect(first[targets[0]]).To(MatchError(c.class))
+			g.Expect(first[targets[0]]).To(MatchError(c.err))
+			g.Expect(result.Refused[targets[200]]).To(MatchError(c.class), "of a chunk that was not sent")
+		})
+	}
+}
+
+func TestRegisterStopsInTheMiddleOfASplit(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	targets := addresses(8)
+	api.bad[string(targets[7])] = true
+	api.before = func(_ context.Context, c call) error {
+		if c.number == 3 { // the second half
+			return answered(500, "InternalFailure")
+		}
+		return nil
+	}
+	result := register(t, api, targets)
+	g.Expect(result.Done).To(Equal(targets[:4]))
+	g.Expect(result.Unsure).To(HaveLen(4))
+	g.Expect(result.Refused).To(BeEmpty())
+}
+
+func TestExpiredPermissionSendsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, api := NewWithT(t), newFake()
+		in, out := addresses(3)[:1], addresses(3)[1:]
+		admission, removal := permits(t, in, out)
+		client := elb.New(api, elb.Options{})
+		time.Sleep(ownership.CallBudget + time.Nanosecond)
+
+		result := client.Register(context.Background(), admission)
+		g.Expect(result.Refused).To(HaveLen(1))
+		g.Expect(result.Refused[in[0]]).To(MatchError(ownership.ErrLookExpired))
+		result = client.Deregister(context.Background(), removal)
+		g.Expect(result.Refused).To(HaveLen(2))
+		g.Expect(result.Refused[out[0]]).To(MatchError(ownership.ErrLookExpired))
+		g.Expect(api.calls).To(BeEmpty())
+	})
+}
+
+func TestPermissionHoldsUntilItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, api := NewWithT(t), newFake()
+		admission := admit(t, addresses(1))
+		time.Sleep(ownership.CallBudget)
+		g.Expect(elb.New(api, elb.Options{}).Register(context.Background(), admission).Done).To(HaveLen(1))
+	})
+}
+
+func TestPermissionExpiresBetweenChunks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, api := NewWithT(t), newFake()
+		api.before = func(context.Context, call) error { time.Sleep(11 * time.Second); return nil }
+		targets := addresses(600)
+		result := elb.New(api, elb.Options{}).Register(context.Background(), admit(t, targets))
+		g.Expect(result.Done).To(Equal(targets[:400]), "sent after 0 s and 11 s")
+		g.Expect(result.Refused).To(HaveLen(200))
+		g.Expect(result.Refused[targets[400]]).To(MatchError(ownership.ErrLookExpired))
+	})
+}
+
+func TestWaitingForTheRateLimitUsesUpThePermission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, api, began := NewWithT(t), newFake(), time.Now()
+		limits := elb.Limits{Mutations: elb.Limit{PerSecond: 0.1, Burst: 1}}
+		targets := addresses(800)
+		result := elb.New(api, elb.Options{Limits: limits}).Register(context.Background(), admit(t, targets))
+		g.Expect(result.Done).To(Equal(targets[:600]), "sent after 0 s, 10 s and 20 s")
+		g.Expect(result.Refused[targets[600]]).To(MatchError(ownership.ErrLookExpired))
+		g.Expect(time.Since(began)).To(Equal(20*time.Second), "what will be too late is not waited for")
+	})
+}
+
+func TestReadsAndMutationsAreLimitedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, api := NewWithT(t), newFake()
+		client := elb.New(api, elb.Options{Limits: elb.Limits{
+			Reads: elb.Limit{PerSecond: 0.01, Burst: 1}, Mutations: elb.Limit{PerSecond: 1, Burst: 1}}})
+		_, err := client.Health(context.Background(), arn)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = client.Health(context.Background(), arn)
+		g.Expect(err).To(MatchError(ownership.ErrGroupThrottled))
+		g.Expect(client.Register(context.Background(), admit(t, addresses(1))).Done).To(HaveLen(1))
+		g.Expect(api.calls).To(HaveLen(2))
+	})
+}
+
+func TestBindingsShareTheRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, api, began := NewWithT(t), newFake(), time.Now()
+		client := elb.New(api, elb.Options{})
+		done := make(chan ownership.Result)
+		const bindings = 20
+		for range bindings {
+			admission := admit(t, addresses(1))
+			go func() { done <- client.Register(context.Background(), admission) }()
+		}
+		for range bindings {
+			g.Expect((<-done).Done).To(HaveLen(1))
+		}
+		g.Expect(time.Since(began)).To(Equal(5*time.Second), "10 at once, then 2 per second")
+	})
+}
+
+func TestCallHasABudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, api, began := NewWithT(t), newFake(), time.Now()
+		api.before = func(ctx context.Context, _ call) error { <-ctx.Done(); return ctx.Err() }
+		result := elb.New(api, elb.Options{}).Register(context.Background(), admit(t, addresses(1)))
+		g.Expect(result.Unsure).To(HaveLen(1))
+		g.Expect(time.Since(began)).To(Equal(ownership.CallBudget))
+	})
+}
+
+func TestCancelledBeforeTheCall(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	targets := addresses(1)
+	result := elb.New(api, elb.Options{}).Register(ctx, admit(t, targets))
+	g.Expect(result.Refused[targets[0]]).To(MatchError(context.Canceled))
+	g.Expect(api.calls).To(BeEmpty())
+}
+
+func TestRegisterNothing(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	g.Expect(register(t, api, nil).Done).To(BeEmpty())
+	g.Expect(api.calls).To(BeEmpty())
+}
+
+func TestGroupsElsewhereAreNotTouched(t *testing.T) {
+	for name, options := range map[string]elb.Options{
+		"region":  {Region: "us-east-1"},
+		"account": {Account: "210987654321"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, api := NewWithT(t), newFake()
+			targets := addresses(2)
+			in, out := permits(t, targets[:1], targets[1:])
+			client := elb.New(api, options)
+			g.Expect(client.Register(context.Background(), in).Refused[targets[0]]).To(MatchError(elb.ErrGroupElsewhere))
+			g.Expect(client.Deregister(context.Background(), out).Refused[targets[1]]).To(MatchError(elb.ErrGroupElsewhere))
+			g.Expect(api.calls).To(BeEmpty())
+		})
+	}
+}
