@@ -1,0 +1,12 @@
+//go:build !linux
+
+package kube
+
+import "syscall"
+
+// ownGroupDiesWithParent keeps an interrupt at the terminal away from the
+// child, so that the parent decides the order of things. Only Linux can also
+// kill it with its parent: elsewhere a killed test leaves children.
+func ownGroupDiesWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# Builds or installs the programs that tests, demo and lint run on into bin/.
+# A program is left alone when its stamp in bin/.stamps says that the pinned
+# version is there. Everything Go comes through the module proxy.
+#
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|dynalite|envtest]...
+#
+# Without names: everything but envtest. envtest is what light clusters need:
+# etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
+set -euo pipefail
+
+kwok_version=v0.8.0
+controller_gen_version=v0.23.0
+golangci_lint_version=v2.15.0
+
+tools=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$tools/../.." && pwd)
+bin=${TOC_BIN:-$root/bin}
+stamps=$bin/.stamps
+logs=$bin/.logs
+mkdir -p "$bin/k8s" "$stamps" "$logs"
+new=$(mktemp -d "$bin/.new.XXXXXX") # same file system as bin, so that mv is atomic
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+cleanup() {
+	local jobs
+	jobs=$(jobs -p)
+	[[ -z $jobs ]] || kill $jobs 2>/dev/null || true
+	rm -rf "$new"
+}
+
+say() { echo "tools: $*"; }
+
+# heartbeat NAME: a line every 30 s, since a silent build looks like a hang.
+heartbeat() {
+	local begin=$SECONDS last=$SECONDS
+	while sleep 1; do
+		if ((SECONDS - last >= 30)); then
+			last=$SECONDS
+			say "$1: still at it, $((SECONDS - begin)) s"
+		fi
+	done
+}
+
+# install NAME VERSION NOTE FILE: runs install_NAME unless the stamp is
+# VERSION and FILE is there, and says how long it took.
+install() {
+	local name=$1 version=$2 note=$3 file=$4
+	if [[ -e $file && $(cat "$stamps/$name" 2>/dev/null) == "$version" ]]; then
+		say "$name ${version%% *} is there"
+		return
+	fi
+	say "$name ${version%% *}: installing, $note"
+	local begin=$SECONDS beat job status=0
+	heartbeat "$name" &
+	beat=$!
+	# In the background and not in an if, where bash would ignore set -e.
+	"install_$name" >"$logs/$name.log" 2>&1 &
+	job=$!
+	wait "$job" || status=$?
+	kill "$beat"
+	if ((status != 0)); then
+		say "$name ${version%% *}: failed after $((SECONDS - begin)) s, last lines of $logs/$name.log:" >&2
+		tail -n 20 "$logs/$name.log" >&2
+		exit 1
+	fi
+	echo "$version" >"$stamps/$name"
+	say "$name ${version%% *}: installed in $((SECONDS - begin)) s"
+}
+
+# module_version DIR MODULE: the version that go.mod in DIR pins.
+module_version() { awk -v module="$2" '{ sub(/^require /, "") } $1 == module { print $2; exit }' "$1/go.mod"; }
+
+# sources_version DIR MODULE: the version and a checksum of what is built
+# here, so that a changed main.go or dependency counts too.
+sources_version() { echo "$(module_version "$1" "$2") $(cat "$1"/go.mod "$1"/go.sum "$1"/*.go | cksum)"; }
+
+go_build() { (cd "$1" && go build -trimpath -ldflags "-s -w ${2:-}" -o "$new/" .); }
+
+# go_install PACKAGE VERSION: with the flags of the user, so that builds
+# share their cache.
+go_install() { GOBIN=$new go install "$1@$2"; }
+
+install_etcd() {
+	go_build "$tools/etcd"
+	mv "$new/etcd" "$bin/etcd"
+	ln -sfn ../etcd "$bin/k8s/etcd"
+}
+
+# The version that clients see: without it charts with a kubeVersion refuse.
+install_kubernetes() {
+	local package=k8s.io/component-base/version version=$kubernetes_version
+	local minor=${version#v1.}
+	go_build "$tools/kubernetes" \
+		"-X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=${minor%%.*}"
+	mv "$new/kubernetes" "$bin/kubernetes"
+	local program
+	for program in kube-apiserver kube-controller-manager kube-scheduler kubectl; do
+		ln -sfn ../kubernetes "$bin/k8s/$program"
+	done
+}
+
+# kwok's stages are files of its module, which say how its pods and nodes behave.
+install_kwok() {
+	go_install sigs.k8s.io/kwok/cmd/kwok "$kwok_version"
+	local module
+	module=$(cd "$new" && GOWORK=off go mod download -json "sigs.k8s.io/kwok@$kwok_version" |
+		sed -n 's/^[[:space:]]*"Dir": "\(.*\)",*$/\1/p')
+	rm -rf "$bin/kwok-stages"
+	# Only the YAML files: Go files here would be part of ./... of this module.
+	(cd "$module/kustomize/stage" && find node pod -name '*.yaml' ! -path '*/testdata/*') | while read -r stage; do
+		mkdir -p "$bin/kwok-stages/$(dirname "$stage")"
+		cat "$module/kustomize/stage/$stage" >"$bin/kwok-stages/$stage"
+	done
+	mv "$new/kwok" "$bin/kwok"
+}
+
+install_controller-gen() {
+	go_install sigs.k8s.io/controller-tools/cmd/controller-gen "$controller_gen_version"
+	mv "$new/controller-gen" "$bin/controller-gen"
+}
+
+install_golangci-lint() {
+	go_install github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$golangci_lint_version"
+	mv "$new/golangci-lint" "$bin/golangci-lint"
+}
+
+install_dynalite() {
+	rm -rf "$bin/dynalite"
+	mkdir "$bin/dynalite"
+	cp "$root"/test/dynalite/{package.json,package-lock.json,.npmrc} "$bin/dynalite/"
+	(cd "$bin/dynalite" && npm ci)
+}
+
+# have_light_assets: the user already has etcd and kube-apiserver.
+have_light_assets() {
+	local dir=${KUBEBUILDER_ASSETS:-}
+	if [[ -z $dir ]] && command -v setup-envtest >/dev/null; then
+		dir=$(setup-envtest use -i -p path 2>/dev/null) || dir=
+	fi
+	[[ -n $dir && -x $dir/etcd && -x $dir/kube-apiserver ]] || return 1
+	say "etcd and kube-apiserver are in $dir"
+}
+
+dynalite_version=$(sed -n 's/.*"dynalite": "\(.*\)".*/\1/p' "$root/test/dynalite/package.json")
+kubernetes_version=$(module_version "$tools/kubernetes" k8s.io/kubernetes)
+
+require() {
+	case $1 in
+	etcd) install etcd "$(sources_version "$tools/etcd" go.etcd.io/etcd/server/v3)" "1 to 2 minutes" "$bin/k8s/etcd" ;;
+	kubernetes) install kubernetes "$(sources_version "$tools/kubernetes" k8s.io/kubernetes)" \
+		"about 12 minutes on 2 cores, once" "$bin/k8s/kube-apiserver" ;;
+	kwok) install kwok $kwok_version "1 to 4 minutes" "$bin/kwok" ;;
+	controller-gen) install controller-gen $controller_gen_version "1 minute" "$bin/controller-gen" ;;
+	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
+	dynalite)
+		if command -v npm >/dev/null; then
+			install dynalite "$dynalite_version $(cksum <"$root/test/dynalite/package-lock.json")" "a few seconds" \
+				"$bin/dynalite/node_modules/.bin/dynalite"
+		else
+			say "dynalite is left out: there is no npm"
+		fi
+		;;
+	envtest) have_light_assets || { require etcd && require kubernetes; } ;;
+	*)
+		say "unknown tool $1; see the head of $0" >&2
+		exit 2
+		;;
+	esac
+}
+
+if (($# == 0)); then
+	set -- etcd kubernetes kwok controller-gen golangci-lint dynalite
+fi
+for name in "$@"; do
+	require "$name"
+done
