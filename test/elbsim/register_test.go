@@ -1,0 +1,162 @@
+package elbsim_test
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/test/elbsim"
+)
+
+func TestTargetsAreAddressAndPort(t *testing.T) {
+	b := newBench(t)
+	b.Expect(b.register("10.0.0.1:80", "10.0.0.1:81")).To(Succeed())
+	b.setDelay("0")
+	b.Expect(b.deregister("10.0.0.1:80")).To(Succeed())
+	b.Expect(b.health()).To(Equal(map[string]string{"10.0.0.1:81": "healthy"}))
+}
+
+func TestTargetWithoutPortHasThePortOfTheGroup(t *testing.T) {
+	b := newBench(t)
+	noPort := []types.TargetDescription{{Id: aws.String("10.0.0.1")}}
+	b.Expect(b.register("10.0.0.1:8080")).To(Succeed())
+	_, err := b.elb.RegisterTargets(ctx, &elbv2.RegisterTargetsInput{TargetGroupArn: &b.arn, Targets: noPort})
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(b.Registered(b.arn)).To(Equal([]string{"10.0.0.1:80", "10.0.0.1:8080"}))
+	_, err = b.elb.DeregisterTargets(ctx, &elbv2.DeregisterTargetsInput{TargetGroupArn: &b.arn, Targets: noPort})
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(b.Registered(b.arn)).To(Equal([]string{"10.0.0.1:8080"}))
+}
+
+func TestIPv6AddressesAreOneTargetHoweverWritten(t *testing.T) {
+	b := newBench(t, func(g *elbsim.Group) { g.IPAddressType = elbsim.IPv6 })
+	b.Expect(b.register("[2001:db8::5]:80", "[2001:DB8:0:0::5]:80")).To(Succeed())
+	b.Expect(b.health()).To(Equal(map[string]string{"[2001:db8::5]:80": "healthy"}))
+}
+
+func TestRegisterRefusesTheWholeCall(t *testing.T) {
+	ipv6 := func(g *elbsim.Group) { g.IPAddressType = elbsim.IPv6 }
+	ip := func(*elbsim.Group) {}
+	for name, tc := range map[string]struct {
+		group         func(*elbsim.Group)
+		good, bad     string
+		code, message string
+	}{
+		"instance in an ip group":    {ip, "10.0.0.1:80", "i-0abc:80", "ValidationError", "The IP address 'i-0abc' is not a valid IPv4 address"},
+		"IPv6 in an IPv4 group":      {ip, "10.0.0.1:80", "[2001:db8::5]:80", "ValidationError", "The IP address '2001:db8::5' is not a valid IPv4 address"},
+		"IPv4 in an IPv6 group":      {ipv6, "[2001:db8::5]:80", "10.0.0.1:80", "ValidationError", "The IP address '10.0.0.1' is not a valid IPv6 address"},
+		"address in instance group":  {instances, "i-0abc:80", "10.0.0.1:80", "ValidationError", "Instance ID '10.0.0.1' is not valid"},
+		"host name as instance":      {instances, "i-0abc:80", "ip-10-0-0-1:80", "ValidationError", "Instance ID 'ip-10-0-0-1' is not valid"},
+		"instance that is shut down": {instances, "i-0abc:80", "i-0dead:80", "InvalidTarget", "The following targets are not in a running state and cannot be registered: 'i-0dead'"},
+		"instance that is unknown":   {instances, "i-0abc:80", "i-0f00:80", "InvalidTarget", "The following instances do not exist: 'i-0f00'"},
+		"impossible port":            {ip, "10.0.0.1:80", "10.0.0.2:0", "ValidationError", "Value '0' at 'targets.2.member.port'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, tc.group)
+			b.SetInstance("i-0dead", elbsim.InstanceNotRunning)
+			b.SetInstance("i-0f00", elbsim.InstanceUnknown)
+			err := b.register(tc.good, tc.bad)
+			b.Expect(code(err)).To(Equal(tc.code))
+			b.Expect(err).To(MatchError(ContainSubstring(tc.message)))
+			b.Expect(b.Registered(b.arn)).To(BeEmpty())
+			b.Expect(b.register(tc.good)).To(Succeed())
+		})
+	}
+}
+
+func TestInvalidTargetNamesEveryBadInstance(t *testing.T) {
+	b := newBench(t, instances)
+	b.SetInstance("i-01", elbsim.InstanceNotRunning)
+	b.SetInstance("i-03", elbsim.InstanceNotRunning)
+	err := b.register("i-01:80", "i-02:80", "i-03:80")
+	b.Expect(err).To(MatchError(ContainSubstring("'i-01', 'i-03'")))
+	b.SetInstance("i-01", elbsim.InstanceRunning)
+	b.SetInstance("i-03", elbsim.InstanceRunning)
+	b.Expect(b.register("i-01:80", "i-02:80", "i-03:80")).To(Succeed())
+}
+
+func TestNoTargets(t *testing.T) {
+	b := newBench(t)
+	// The SDK refuses nil, but sends an empty list.
+	_, err := b.elb.RegisterTargets(ctx, &elbv2.RegisterTargetsInput{TargetGroupArn: &b.arn, Targets: []types.TargetDescription{}})
+	b.Expect(code(err)).To(Equal("ValidationError"))
+	_, err = b.elb.DeregisterTargets(ctx, &elbv2.DeregisterTargetsInput{TargetGroupArn: &b.arn, Targets: []types.TargetDescription{}})
+	b.Expect(code(err)).To(Equal("ValidationError"))
+}
+
+func TestZoneRule(t *testing.T) {
+	for name, tc := range map[string]struct{ id, zone, want string }{
+		"inside, zone detected":     {"10.0.0.1", "", ""},
+		"inside, zone given":        {"10.0.0.1", "us-east-1b", ""},
+		"inside, all":               {"10.0.0.1", "all", "ValidationError"},
+		"outside, all":              {"192.168.0.1", "all", ""},
+		"outside, zone given":       {"192.168.0.1", "us-east-1b", ""},
+		"outside, nothing":          {"192.168.0.1", "", "ValidationError"},
+		"second range, no zone":     {"100.64.0.1", "", ""},
+		"just outside second range": {"100.128.0.1", "", "ValidationError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.Expect(b.ConfigureGroup(b.arn, func(s *elbsim.Settings) {
+				s.VPCCIDRs = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/16"), netip.MustParsePrefix("100.64.0.0/10")}
+			})).To(Succeed())
+			target := types.TargetDescription{Id: &tc.id, Port: aws.Int32(80)}
+			if tc.zone != "" {
+				target.AvailabilityZone = &tc.zone
+			}
+			_, err := b.elb.RegisterTargets(ctx, &elbv2.RegisterTargetsInput{
+				TargetGroupArn: &b.arn, Targets: []types.TargetDescription{target},
+			})
+			b.Expect(code(err)).To(Equal(tc.want))
+		})
+	}
+}
+
+func TestQuota(t *testing.T) {
+	b := newBench(t)
+	b.Expect(b.ConfigureGroup(b.arn, func(s *elbsim.Settings) { s.Quota = 3 })).To(Succeed())
+	b.Expect(b.register("10.0.0.1:80", "10.0.0.2:80")).To(Succeed())
+
+	b.Expect(code(b.register("10.0.0.3:80", "10.0.0.4:80"))).To(Equal("TooManyTargets"))
+	b.Expect(b.Registered(b.arn)).To(Equal([]string{"10.0.0.1:80", "10.0.0.2:80"}))
+
+	b.Expect(b.register("10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80", "10.0.0.3:80")).To(Succeed())
+	b.Expect(b.register("10.0.0.1:80")).To(Succeed(), "a present target in a full group")
+	b.Expect(code(b.register("10.0.0.1:81"))).To(Equal("TooManyTargets"), "another port is another target")
+}
+
+func TestDrainingTargetsAndTheQuota(t *testing.T) {
+	for _, counts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("draining counts %v", counts), func(t *testing.T) {
+			b := newBench(t)
+			b.Configure(func(s *elbsim.Settings) { s.Quota, s.DrainingCounts = 1, counts })
+			b.Expect(b.register("10.0.0.1:80")).To(Succeed())
+			b.Expect(b.deregister("10.0.0.1:80")).To(Succeed())
+
+			want := ""
+			if counts {
+				want = "TooManyTargets"
+			}
+			b.Expect(code(b.register("10.0.0.2:80"))).To(Equal(want))
+			b.clock.advance(300 * time.Second)
+			b.Expect(b.register("10.0.0.2:80")).To(Succeed())
+		})
+	}
+}
+
+func TestDefaultQuotaIsThatOfAWS(t *testing.T) {
+	b := newBench(t)
+	var thousand []string
+	for i := range 1000 {
+		thousand = append(thousand, fmt.Sprintf("10.0.%d.%d:80", i/250, i%250))
+	}
+	b.Expect(b.register(thousand...)).To(Succeed())
+	b.Expect(code(b.register("10.1.0.0:80"))).To(Equal("TooManyTargets"))
+	b.Expect(b.health()).To(HaveLen(1000))
+}
