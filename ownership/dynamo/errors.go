@@ -1,0 +1,141 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"target-ownership-controller/ownership"
+)
+
+const codeValidation = "ValidationException"
+
+// classes maps error codes to the classes of errors. The sources are
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+// and the common errors of AWS services. Codes of throttling are those that
+// the SDK takes for it.
+var classes = map[string]error{
+	"ConditionalCheckFailedException": ownership.ErrConflict,
+
+	"AccessDeniedException":               ownership.ErrForbidden,
+	"AccessDenied":                        ownership.ErrForbidden, // of STS, on assuming a role
+	"ExpiredToken":                        ownership.ErrForbidden,
+	"ExpiredTokenException":               ownership.ErrForbidden,
+	"IncompleteSignature":                 ownership.ErrForbidden,
+	"IncompleteSignatureException":        ownership.ErrForbidden,
+	"InvalidClientTokenId":                ownership.ErrForbidden,
+	"InvalidIdentityToken":                ownership.ErrForbidden,
+	"InvalidSignatureException":           ownership.ErrForbidden,
+	"MissingAuthenticationToken":          ownership.ErrForbidden,
+	"MissingAuthenticationTokenException": ownership.ErrForbidden,
+	"NotAuthorized":                       ownership.ErrForbidden,
+	"OptInRequired":                       ownership.ErrForbidden,
+	"RequestExpired":                      ownership.ErrForbidden,
+	"SignatureDoesNotMatch":               ownership.ErrForbidden,
+	"UnrecognizedClientException":         ownership.ErrForbidden,
+
+	"ResourceNotFoundException": ownership.ErrTableMissing,
+	"TableNotFoundException":    ownership.ErrTableMissing,
+	"ResourceInUseException":    ownership.ErrTableCreating,
+	"TableInUseException":       ownership.ErrTableCreating,
+
+	"ItemCollectionSizeLimitExceededException": ownership.ErrTooLarge,
+}
+
+// advice says what to do, for the errors that somebody has to do something
+// about.
+var advice = map[error]string{
+	ownership.ErrForbidden:    "check the credentials and the policy of the role",
+	ownership.ErrTableMissing: "create it with the Terraform module, or correct the table name or the region",
+	ownership.ErrUnavailable:  "check the region, the endpoint and the network",
+}
+
+// errUnexpected is none of the classes: an answer that no call here should get.
+var errUnexpected = errors.New("unexpected answer of the table")
+
+// classify returns the class of an error of the SDK.
+func classify(err error) error {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return ownership.ErrUnavailable
+	}
+	if class, known := classes[api.ErrorCode()]; known {
+		return class
+	}
+	if _, throttled := retry.DefaultThrottleErrorCodes[api.ErrorCode()]; throttled {
+		return ownership.ErrThrottled
+	}
+	if refused(err) {
+		return errUnexpected
+	}
+	return ownership.ErrUnavailable
+}
+
+// failure wraps an error of the SDK in its class and names the place.
+func (t *Table) failure(op string, class, err error) error {
+	what := fmt.Errorf("%w: %s", class, t.place)
+	if todo := advice[class]; todo != "" {
+		what = fmt.Errorf("%w (%s)", what, todo)
+	}
+	return fmt.Errorf("%s: %w: %w", op, what, err)
+}
+
+// explain is failure, after a closer look. A table that is being created
+// answers like one that does not exist, and a missing index like a malformed
+// request, so the description of the table decides.
+func (t *Table) explain(ctx context.Context, op string, err error) error {
+	class := classify(err)
+	if class == ownership.ErrTableMissing || isCodeString(err, codeValidation) {
+		found := t.Verify(ctx)
+		if errors.Is(found, ownership.ErrTableCreating) || errors.Is(found, ownership.ErrTableMissing) {
+			return fmt.Errorf("%s: %w: %w", op, found, err)
+		}
+	}
+	return t.failure(op, class, err)
+}
+
+func isCode[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+func isCodeString(err error, code string) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == code
+}
+
+// attempts remembers of one write whether an attempt at it went unanswered.
+// The SDK retries by itself and returns the last answer only: a write that
+// was applied, with its reply lost, and then throttled, would look like one
+// that was never applied.
+type attempts struct{ unanswered bool }
+
+func (a *attempts) watch(o *dynamodb.Options) {
+	watch := middleware.FinalizeMiddlewareFunc("WatchAttempts",
+		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			out, metadata, err := next.HandleFinalize(ctx, in)
+			if err != nil && !refused(err) {
+				a.unanswered = true
+			}
+			return out, metadata, err
+		})
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Finalize.Insert(watch, (&retry.Attempt{}).ID(), middleware.After)
+	})
+}
+
+// refused reports whether the error is an answer that excludes that the
+// request was applied. One with status 500 does not
+// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html).
+func refused(err error) bool {
+	var response *smithyhttp.ResponseError
+	return errors.As(err, &response) &&
+		response.HTTPStatusCode() >= http.StatusBadRequest && response.HTTPStatusCode() < http.StatusInternalServerError
+}

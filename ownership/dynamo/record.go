@@ -1,0 +1,148 @@
+package dynamo
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"target-ownership-controller/ownership"
+)
+
+func encodeRecord(rec ownership.Record) (item, error) {
+	return attributevalue.MarshalMap(map[string]any{
+		AttrTargetGroup:       string(rec.Group),
+		AttrOwner:             rec.Owner.String(),
+		AttrClusterID:         rec.Owner.Cluster,
+		AttrBindingUID:        rec.BindingUID,
+		AttrHeld:              encodeTargets(rec.Held),
+		AttrReleasing:         encodeTargets(rec.Releasing),
+		AttrVersion:           rec.Version,
+		AttrWriteID:           rec.WriteID,
+		AttrSchemaVersion:     ownership.SchemaVersion,
+		AttrUpdatedAt:         formatTime(rec.UpdatedAt),
+		AttrHeldCount:         len(rec.Held),
+		AttrReleasingCount:    len(rec.Releasing),
+		AttrControllerVersion: rec.ControllerVersion,
+	})
+}
+
+func encodeTargets(targets map[ownership.Target]time.Time) map[string]map[string]string {
+	entries := make(map[string]map[string]string, len(targets))
+	for target, since := range targets {
+		entries[string(target)] = map[string]string{AttrSince: formatTime(since)}
+	}
+	return entries
+}
+
+// decodeRecord is strict about everything that decides something: what is not
+// exactly a record is an error, and never a record with fewer targets.
+func decodeRecord(from item) (ownership.Record, error) {
+	rec, err := decodeIdentity(from)
+	if err != nil {
+		return ownership.Record{}, err
+	}
+	if rec.Held, err = decodeTargets(from, AttrHeld); err != nil {
+		return ownership.Record{}, err
+	}
+	if rec.Releasing, err = decodeTargets(from, AttrReleasing); err != nil {
+		return ownership.Record{}, err
+	}
+	for target := range rec.Held {
+		if _, both := rec.Releasing[target]; both {
+			return ownership.Record{}, fmt.Errorf("target %s is in both %s and %s", target, AttrHeld, AttrReleasing)
+		}
+	}
+	rec.UpdatedAt = noteTime(from, AttrUpdatedAt)
+	rec.ControllerVersion = note(from, AttrControllerVersion)
+	return rec, nil
+}
+
+func decodeIdentity(from item) (ownership.Record, error) {
+	rev, err := revision(from)
+	if err != nil {
+		return ownership.Record{}, err
+	}
+	group, err := text(from, AttrTargetGroup)
+	if err != nil {
+		return ownership.Record{}, err
+	}
+	arn, err := ownership.ParseGroupARN(group)
+	if err != nil {
+		return ownership.Record{}, err
+	}
+	key, err := text(from, AttrOwner)
+	if err != nil {
+		return ownership.Record{}, err
+	}
+	owner, err := ownership.ParseOwner(key)
+	if err != nil {
+		return ownership.Record{}, err
+	}
+	clusterID, err := text(from, AttrClusterID)
+	if err != nil {
+		return ownership.Record{}, err
+	}
+	if clusterID != owner.Cluster {
+		return ownership.Record{}, fmt.Errorf("attribute %s is %q and the owner is %s", AttrClusterID, clusterID, owner)
+	}
+	uid, err := text(from, AttrBindingUID)
+	return ownership.Record{Group: arn, Owner: owner, BindingUID: uid, Revision: rev}, err
+}
+
+func decodeTargets(from item, name string) (map[ownership.Target]time.Time, error) {
+	entries, err := attribute[*types.AttributeValueMemberM](from, name)
+	if err != nil {
+		return nil, err
+	}
+	targets := make(map[ownership.Target]time.Time, len(entries.Value))
+	for key := range entries.Value {
+		target, err := ownership.ParseTarget(key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		entry, err := attribute[*types.AttributeValueMemberM](entries.Value, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		targets[target] = noteTime(entry.Value, AttrSince)
+	}
+	return targets, nil
+}
+
+func encodeCluster(c ownership.Cluster) (item, error) {
+	return attributevalue.MarshalMap(map[string]any{
+		AttrTargetGroup:       ClusterKey,
+		AttrOwner:             c.ID,
+		AttrFingerprint:       c.Fingerprint,
+		AttrState:             string(c.State),
+		AttrHeartbeatSeq:      c.HeartbeatSeq,
+		AttrHeartbeatAt:       formatTime(c.HeartbeatAt),
+		AttrVersion:           c.Version,
+		AttrWriteID:           c.WriteID,
+		AttrSchemaVersion:     ownership.SchemaVersion,
+		AttrControllerVersion: c.ControllerVersion,
+	})
+}
+
+func decodeCluster(from item) (ownership.Cluster, error) {
+	rev, revErr := revision(from)
+	id, idErr := text(from, AttrOwner)
+	fingerprint, fingerprintErr := text(from, AttrFingerprint)
+	seq, seqErr := number(from, AttrHeartbeatSeq, 0)
+	state, stateErr := text(from, AttrState)
+	if err := errors.Join(revErr, idErr, fingerprintErr, seqErr, stateErr); err != nil {
+		return ownership.Cluster{}, err
+	}
+	switch s := ownership.ClusterState(state); s {
+	case ownership.ClusterActive, ownership.ClusterDrained, ownership.ClusterRetired:
+		return ownership.Cluster{
+			ID: id, Fingerprint: fingerprint, State: s,
+			HeartbeatSeq: seq, HeartbeatAt: noteTime(from, AttrHeartbeatAt),
+			Revision: rev, ControllerVersion: note(from, AttrControllerVersion),
+		}, nil
+	}
+	return ownership.Cluster{}, fmt.Errorf("attribute %s is %q: unknown", AttrState, state)
+}

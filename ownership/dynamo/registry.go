@@ -1,0 +1,72 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"target-ownership-controller/ownership"
+)
+
+// Cluster implements [ownership.Registry]. An entry that cannot be read is an
+// error other than [ownership.ErrNotFound].
+func (t *Table) Cluster(ctx context.Context, id string) (ownership.Cluster, error) {
+	op := fmt.Sprintf("read cluster %s", id)
+	out, err := t.get(ctx, key(ClusterKey, id))
+	if err != nil {
+		return ownership.Cluster{}, t.explain(ctx, op, err)
+	}
+	if len(out.Item) == 0 {
+		return ownership.Cluster{}, fmt.Errorf("%s: %w: %s", op, ownership.ErrNotFound, t.place)
+	}
+	cluster, err := decodeCluster(out.Item)
+	if err != nil {
+		return ownership.Cluster{}, fmt.Errorf("%s: %w", op, err)
+	}
+	return cluster, nil
+}
+
+func (t *Table) get(ctx context.Context, key item) (*dynamodb.GetItemOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	return t.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(t.name), Key: key, ConsistentRead: aws.Bool(true),
+	})
+}
+
+// Clusters implements [ownership.Registry]. One entry that cannot be read is
+// an error of the whole listing, which names it.
+func (t *Table) Clusters(ctx context.Context) ([]ownership.Cluster, error) {
+	items, err := t.query(ctx, "list the clusters", partition(ClusterKey))
+	if err != nil {
+		return nil, err
+	}
+	clusters := make([]ownership.Cluster, 0, len(items))
+	for _, it := range items {
+		cluster, err := decodeCluster(it)
+		if err != nil {
+			return nil, fmt.Errorf("list the clusters: %s: %w", note(it, AttrOwner), err)
+		}
+		clusters = append(clusters, cluster)
+	}
+	return clusters, nil
+}
+
+// PutCluster implements [ownership.Registry].
+func (t *Table) PutCluster(ctx context.Context, next ownership.Cluster, seen ownership.Revision) error {
+	op := fmt.Sprintf("write cluster %s", next.ID)
+	if err := checkRevision(next.Revision, seen); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	encoded, err := encodeCluster(next)
+	if err == nil {
+		// What readers would refuse is not written.
+		_, err = decodeCluster(encoded)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return t.put(ctx, op, encoded, seen)
+}
