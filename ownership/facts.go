@@ -19,9 +19,9 @@ func (p Presence) String() string {
 // fact is what this process knows of one target in its record.
 type fact struct {
 	presence Presence
+	claimed  bool      // held by our own claim and not registered since
 	goneAt   time.Time // start of the deregistration that was confirmed
-	flagged  time.Time // start of the write that put it into releasing
-	touched  bool      // a deregistration may have been sent since then
+	late     bool      // a deregistration may have landed when nobody waited for it any more
 	leaveBy  time.Time // a deregistration may still land until then
 	returnBy time.Time // a registration may still land until then
 	lookPast int       // only a look later than this one counts
@@ -37,67 +37,70 @@ func (l *Ledger) fact(t Target) *fact {
 	return f
 }
 
-// become takes our own write as done and carries the facts over to it.
+// become takes our own write, started at begun, as done and carries the facts
+// over to it.
 func (l *Ledger) become(next Record, begun time.Time) {
-	for t := range l.facts {
-		if !recorded(next, t) {
-			delete(l.facts, t)
-		}
+	if l.inherited {
+		l.settleInherited()
 	}
+	l.forgetFacts(next)
 	for t := range next.Held {
-		f := l.fact(t)
-		if _, back := l.own.Releasing[t]; back && f.touched {
-			f.presence = Unknown
+		if _, already := l.own.Held[t]; !already {
+			// Also for a target that we were releasing: until now nobody had
+			// to respect us, and another owner may be taking it out.
+			f := l.fact(t)
+			f.presence, f.claimed, f.late = Unknown, true, false
 		}
-		f.touched = false
 		delete(l.lost, t)
 	}
 	for t := range next.Releasing {
-		f := l.fact(t)
-		if _, already := l.own.Releasing[t]; !already {
-			f.flagged = begun
-		}
 		delete(l.lost, t)
 	}
-	l.own, l.loaded, l.look = next, true, nil
-	l.pending, l.deleting = map[string]pending{}, Revision{}
-	if l.inherited {
-		l.inherited = false
-		l.settleInherited()
-	}
+	l.own, l.written, l.loaded, l.look = next, begun, true, nil
+	l.inherited, l.pending, l.deleting = false, map[string]pending{}, Revision{}
 }
 
 // inherit starts the facts anew for a record that another process left: its
-// registrations and deregistrations may be under way still.
+// registrations and deregistrations may be under way still, and until we
+// write it may begin new ones.
 func (l *Ledger) inherit() {
 	until := l.env.Now().Add(Settle)
-	for t := range l.facts {
-		if !recorded(l.own, t) {
-			delete(l.facts, t)
-		}
+	l.forgetFacts(l.own)
+	for t := range l.lost {
+		f := l.fact(t)
+		f.presence, f.leaveBy, f.returnBy = Unknown, until, until
 	}
 	for t := range l.own.Held {
 		f := l.fact(t)
-		f.presence, f.touched, f.returnBy = Unknown, false, until
+		f.presence, f.claimed, f.late, f.returnBy = Unknown, false, false, until
 	}
 	for t := range l.own.Releasing {
 		f := l.fact(t)
-		// The zero flagged time makes the release a late one.
-		f.presence, f.touched, f.flagged = Unknown, true, time.Time{}
+		f.presence, f.claimed, f.late = Unknown, false, true
 		f.leaveBy, f.returnBy = until, until
 	}
-	l.inherited = len(l.own.Releasing) > 0
+	l.written, l.inherited = time.Time{}, !l.own.Empty()
 	l.pending, l.deleting = map[string]pending{}, Revision{}
 }
 
-// settleInherited counts from our own flag, which fenced off the process that
-// began the releases.
+func (l *Ledger) forgetFacts(own Record) {
+	for t := range l.facts {
+		if !recorded(own, t) && !l.lost[t] {
+			delete(l.facts, t)
+		}
+	}
+}
+
+// settleInherited counts from our first write, which fenced off the process
+// that left the record: no look of it allows a call any more.
 func (l *Ledger) settleInherited() {
 	until := l.env.Now().Add(Settle)
+	for t := range l.own.Held {
+		l.fact(t).returnBy = until
+	}
 	for t := range l.own.Releasing {
-		if f := l.fact(t); f.flagged.IsZero() {
-			f.leaveBy, f.returnBy = until, until
-		}
+		f := l.fact(t)
+		f.leaveBy, f.returnBy = until, until
 	}
 }
 
@@ -105,7 +108,7 @@ func (l *Ledger) settleInherited() {
 func (l *Ledger) Registered(r Result) {
 	for _, t := range r.Done {
 		f := l.fact(t)
-		f.presence, f.failed = Registered, nil
+		f.presence, f.claimed, f.failed = Registered, false, nil
 		// A target given back while we release it: only a later look says
 		// whether its holder is still there.
 		f.lookPast = l.looks
@@ -122,12 +125,15 @@ func (l *Ledger) Registered(r Result) {
 // Deregistered notes what became of a deregistration that was started at
 // begun.
 func (l *Ledger) Deregistered(r Result, begun time.Time) {
+	// Deadlines rule this out, but for a process that was frozen between the
+	// check of its deadline and the call.
+	late := l.env.Now().Sub(l.written) > Settle
 	for _, t := range r.Done {
 		f := l.fact(t)
-		f.presence, f.goneAt, f.touched, f.failed = Gone, begun, true, nil
+		f.presence, f.goneAt, f.failed = Gone, begun, nil
 		delete(l.listing, t)
-		if l.env.Now().Sub(f.flagged) > Settle {
-			f.lookPast = l.looks // somebody may have stopped waiting for us
+		if late {
+			f.late, f.lookPast = true, l.looks
 		}
 	}
 	for t, err := range r.Refused {
@@ -135,15 +141,16 @@ func (l *Ledger) Deregistered(r Result, begun time.Time) {
 	}
 	for t, err := range r.Unsure {
 		f := l.fact(t)
-		f.failed, f.touched, f.leaveBy = err, true, l.env.Now().Add(Settle)
+		f.failed, f.late, f.leaveBy = err, f.late || late, l.env.Now().Add(Settle)
 	}
 }
 
 // Listed takes a listing of the group that was made after the current look:
-// the targets that are in it and not draining. A held target counts as
-// registered if it is listed and nobody was releasing it before; one that is
-// missing is to be registered again. It returns the missing ones that we had
-// registered.
+// the targets that are in it and not draining. A held target that is missing
+// is to be registered again. One that is listed and that nobody was releasing
+// counts as registered, except for a claim of our own: that is registered
+// whatever a listing says, since a listing may lag behind a deregistration. It
+// returns the missing ones that we had registered.
 func (l *Ledger) Listed(listing Set) (missing []Target) {
 	l.listing = listing
 	for t := range l.own.Held {
@@ -154,7 +161,7 @@ func (l *Ledger) Listed(listing Set) (missing []Target) {
 				missing = append(missing, t)
 			}
 			f.presence = Unknown
-		case l.look != nil && !l.look.At(t).Release:
+		case !f.claimed && l.look != nil && !l.look.At(t).Release:
 			f.presence = Registered
 		}
 	}

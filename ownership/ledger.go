@@ -38,7 +38,8 @@ type Ledger struct {
 
 	own       Record
 	loaded    bool               // own is what the table holds, as far as we know
-	inherited bool               // own has releases that this process did not begin
+	written   time.Time          // start of our write that made own; zero if it was not ours
+	inherited bool               // own has targets and is not our write
 	pending   map[string]pending // writes whose fate is unknown, by write ID
 	deleting  Revision           // the revision that a delete in doubt was for
 	lost      map[Target]bool    // recorded by us once, gone with rows that the table lost
@@ -139,7 +140,7 @@ func (l *Ledger) Look(ctx context.Context) error {
 	l.takeOver(own)
 
 	l.looks++
-	look.own, look.seq = l.own, l.looks
+	look.own, look.written, look.seq = l.own, l.written, l.looks
 	l.look = look
 	l.count()
 	return nil
@@ -152,19 +153,23 @@ func (l *Ledger) sight(r Record, now time.Time) sighting {
 	return sighting{r.Revision, now}
 }
 
-// Inherited reports whether the record holds releases that another process
-// began. They are to be flagged anew, by [Ledger.Flag], before anything else:
-// that write makes the other process fail its next look or write.
-func (l *Ledger) Inherited() bool { return l.inherited }
+// Inherited reports whether the record has to be written once before anything
+// else, by [Ledger.Flag]: because another process left it, which by that
+// write fails its next look or write, or because a write of ours is in doubt,
+// which by that write can no longer land.
+func (l *Ledger) Inherited() bool {
+	return l.inherited || len(l.pending) > 0 || l.deleting != (Revision{})
+}
 
-// Flag writes claims into held and releases into releasing, in one write. It
-// writes nothing if there is nothing to say. A look is due afterwards.
+// Flag writes claims into held and releases into releasing, in one write; a
+// target that is in releasing already is flagged anew by that. It writes
+// nothing if there is nothing to say. A look is due afterwards.
 //
 // Errors are those of [Store.Put]. After [ErrUnavailable] the fate of the
 // write is unknown; the next look tells. After [ErrConflict] the stored
 // record has been taken over, and the caller plans anew.
 func (l *Ledger) Flag(ctx context.Context, claims, releases []Target) error {
-	if len(claims) == 0 && len(releases) == 0 && !l.inherited {
+	if len(claims) == 0 && len(releases) == 0 && !l.Inherited() {
 		return nil
 	}
 	next, since := l.own.Clone(), l.env.Now()
@@ -174,7 +179,9 @@ func (l *Ledger) Flag(ctx context.Context, claims, releases []Target) error {
 	}
 	for _, t := range releases {
 		delete(next.Held, t)
-		next.Releasing[t] = since
+		if _, again := next.Releasing[t]; !again {
+			next.Releasing[t] = since
+		}
 	}
 	if err := l.write(ctx, next); err != nil {
 		return fmt.Errorf("flag %d claims and %d releases: %w", len(claims), len(releases), err)
@@ -198,6 +205,18 @@ func (l *Ledger) Drop(ctx context.Context, targets []Target) error {
 // its targets are gone, or the group is. To forget a record that is not
 // there succeeds.
 func (l *Ledger) Forget(ctx context.Context) error {
+	if !l.loaded {
+		if err := l.Look(ctx); err != nil {
+			return err
+		}
+	}
+	if l.own.Revision == (Revision{}) && len(l.pending) > 0 {
+		// A first write in doubt may land after we are gone. One write of
+		// ours keeps it from that, and then there is something to delete.
+		if err := l.Flag(ctx, nil, nil); err != nil {
+			return err
+		}
+	}
 	if l.own.Revision == (Revision{}) {
 		return nil
 	}
@@ -242,6 +261,7 @@ func (l *Ledger) write(ctx context.Context, next Record) error {
 		// Either another process wrote, or our own write was applied, its
 		// reply lost, and a retry failed its condition. The table knows.
 		l.pending[next.WriteID] = pending{next, begun}
+		l.loaded = false
 		if err := l.Look(ctx); err != nil {
 			return err
 		}

@@ -12,9 +12,10 @@ const (
 	Settle = 60 * time.Second
 
 	// CallBudget bounds a mutation twice: it is not started once CallBudget
-	// has passed since the look that allowed it, and it is given up, retries
-	// included, CallBudget after its start. Both together leave a third of
-	// Settle for what is still under way to the load balancer.
+	// has passed since the look that allowed it (a deregistration: since the
+	// write that the look followed, because others count from there), and it
+	// is given up, retries included, CallBudget after its start. Both together
+	// leave a third of Settle for what is still under way to the load balancer.
 	CallBudget = 20 * time.Second
 )
 
@@ -27,6 +28,7 @@ type Look struct {
 	unreadable []Unreadable
 	stale      map[Owner]bool // releasing, but unchanged for Settle
 	began      time.Time
+	written    time.Time // start of the write that made own; zero if it was not ours
 	seq        int
 }
 
@@ -111,7 +113,7 @@ type Removal struct{ permit }
 // is releasing, or that we are releasing while somebody else holds them: the
 // latter gives back what our own late call may have taken.
 func (l *Look) Admit(targets []Target) Admission {
-	return Admission{l.permit(targets, func(t Target) bool {
+	return Admission{l.permit(targets, l.began, func(t Target) bool {
 		others := l.At(t)
 		if _, held := l.own.Held[t]; held {
 			return !others.Release
@@ -123,17 +125,18 @@ func (l *Look) Admit(targets []Target) Admission {
 
 // Remove allows those of the targets to be deregistered that we are
 // releasing, that no other owner holds, in a group whose records could all
-// be read.
+// be read. The removal has expired already if our record is not a recent
+// write of ours: others stop waiting for it [Settle] after they first saw it.
 func (l *Look) Remove(targets []Target) Removal {
-	return Removal{l.permit(targets, func(t Target) bool {
+	return Removal{l.permit(targets, l.written, func(t Target) bool {
 		_, releasing := l.own.Releasing[t]
 		others := l.At(t)
 		return releasing && !others.Hold && !others.Unreadable
 	})}
 }
 
-func (l *Look) permit(targets []Target, allow func(Target) bool) permit {
-	p := permit{group: l.own.Group, deadline: l.began.Add(CallBudget)}
+func (l *Look) permit(targets []Target, from time.Time, allow func(Target) bool) permit {
+	p := permit{group: l.own.Group, deadline: from.Add(CallBudget)}
 	for _, t := range targets {
 		if allow(t) {
 			p.targets = append(p.targets, t)

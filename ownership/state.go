@@ -32,8 +32,8 @@ type State struct {
 	Looked bool // Others is from a look that followed our flag
 	Others Others
 
-	Touched   bool      // releasing, and a deregistration may have been sent
-	Late      bool      // releasing for longer than Settle
+	Expired   bool      // releasing, flagged too long ago for a deregistration to start
+	Late      bool      // releasing, and a deregistration may have landed when nobody waited any more
 	LeaveBy   time.Time // a deregistration may land until then; zero if none can
 	ReturnBy  time.Time // a registration may land until then; zero if none can
 	FailedNow error     // a call of this pass for it failed
@@ -45,13 +45,15 @@ func (l *Ledger) State(t Target) State {
 	lookPast := 0
 	if f, ok := l.facts[t]; ok {
 		now := l.env.Now()
-		s.Touched, s.FailedNow, lookPast = f.touched, f.failed, f.lookPast
-		s.Late = now.Sub(f.flagged) > Settle
+		s.Late, s.FailedNow, lookPast = f.late, f.failed, f.lookPast
 		s.LeaveBy, s.ReturnBy = ahead(f.leaveBy, now), ahead(f.returnBy, now)
 		s.Presence = f.presence
 		if f.presence == Gone && s.ReturnBy.IsZero() && f.goneAt.Before(f.returnBy) {
 			s.Presence = Unknown // a late registration may have undone it
 		}
+	}
+	if s.Entry == Releasing {
+		s.Expired = l.env.Now().After(l.written.Add(CallBudget))
 	}
 	if l.look != nil {
 		s.Others = l.look.At(t)

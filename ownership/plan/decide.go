@@ -61,6 +61,8 @@ func holding(s ownership.State, step stepper) Step {
 		return step(Look, NotLooked)
 	case s.Others.Release:
 		return step(Wait, BlockedByOther)
+	case !s.LeaveBy.IsZero():
+		return until(s.LeaveBy, step(Wait, Settling))
 	default:
 		return step(Register, Unconfirmed)
 	}
@@ -90,6 +92,8 @@ func releasing(s ownership.State, step stepper) Step {
 		return step(Wait, Unreadable)
 	case s.Presence != ownership.Gone && s.FailedNow != nil:
 		return failed(s, step)
+	case s.Presence != ownership.Gone && s.Expired:
+		return step(Release, FlagExpired)
 	case s.Presence != ownership.Gone:
 		return step(Deregister, NobodyHolds)
 	default:
@@ -97,16 +101,17 @@ func releasing(s ownership.State, step stepper) Step {
 	}
 }
 
-// yielding is for a target that we release and another owner holds. Within
-// Settle of our flag the holder waits for us; after that it may have
-// registered the target before our call landed, so we give it back.
+// yielding is for a target that we release and another owner holds. The
+// holder waits for us until Settle after our flag. Should a call of ours have
+// landed later than that, it may have undone the holder's registration, so we
+// give the target back.
 func yielding(s ownership.State, step stepper) Step {
 	switch {
 	case !s.LeaveBy.IsZero():
 		return until(s.LeaveBy, step(Wait, Settling))
-	case s.Touched && s.Late && s.Presence != ownership.Registered && s.FailedNow != nil:
+	case s.Late && s.Presence != ownership.Registered && s.FailedNow != nil:
 		return failed(s, step)
-	case s.Touched && s.Late && s.Presence != ownership.Registered:
+	case s.Late && s.Presence != ownership.Registered:
 		return step(Register, GiveBack)
 	default:
 		return dropping(s, step(Drop, HeldByOther))

@@ -25,7 +25,7 @@ type Action string
 // The actions, in the order in which a pass carries them out.
 const (
 	Claim      Action = "claim"      // write it into held
-	Release    Action = "release"    // write it into releasing
+	Release    Action = "release"    // write it into releasing, or flag it anew there
 	Look       Action = "look"       // read the other owners' records
 	Register   Action = "register"   // register it in the group
 	Deregister Action = "deregister" // take it out of the group
@@ -43,6 +43,7 @@ const (
 	Wanted           Reason = "the endpoint is live"
 	WantedAgain      Reason = "the endpoint is live again"
 	Unwanted         Reason = "the endpoint is gone"
+	FlagExpired      Reason = "flagged too long ago for others to wait for us"
 	RecordLost       Reason = "the table lost our record of it"
 	NotOurs          Reason = "no record of ours names it"
 	ExclusiveForeign Reason = "nobody recorded it and the binding is exclusive"
