@@ -49,9 +49,13 @@ func versionedDelete(t *testing.T, h Harness) {
 	second, seen := after(first, "write-2")
 	NewWithT(t).Expect(h.Store.Put(t.Context(), second, seen)).To(Succeed())
 	expectConflict(t, h.Store.Delete(t.Context(), first))
+	never := record(blue, owner("a"))
+	never.Revision = ownership.Revision{} // not read and not written
+	expectConflict(t, h.Store.Delete(t.Context(), never))
 	expectRecords(t, h.Store, blue, second)
 
 	NewWithT(t).Expect(h.Store.Delete(t.Context(), second)).To(Succeed())
+	expectConflict(t, h.Store.Delete(t.Context(), never))
 	expectRecords(t, h.Store, blue)
 	expectConflict(t, h.Store.Delete(t.Context(), second))
 }
