@@ -78,7 +78,7 @@ func (p *Pass) stage(ctx context.Context) (more bool, err error) {
 	case p.Ledger.Inherited(), next.Has(plan.Claim) && p.noClaims == nil, next.Has(plan.Release):
 		return true, p.flag(ctx)
 	case next.Has(plan.Look):
-		return true, p.Ledger.Look(ctx)
+		return true, p.look(ctx)
 	case next.Has(plan.Register, plan.Deregister):
 		p.act(ctx)
 		return true, nil
@@ -102,6 +102,18 @@ func (p *Pass) flag(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// look reads the others. Should it find our record taken over, the pass ends:
+// what it wants may be as old as the record that it knew.
+func (p *Pass) look(ctx context.Context) error {
+	if err := p.Ledger.Look(ctx); err != nil {
+		return err
+	}
+	if p.Ledger.Inherited() {
+		return fmt.Errorf("another process leads, or the table was restored: %w", ownership.ErrConflict)
+	}
+	return nil
 }
 
 // act registers before it deregisters, so that a rolling change never dips.

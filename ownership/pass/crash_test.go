@@ -1,0 +1,103 @@
+package pass_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/memory"
+)
+
+// mishap strikes one call of a pass.
+type mishap struct {
+	name  string
+	table memory.Fault
+	group fate
+	dies  bool // and with it the process: none of its calls comes through any more
+}
+
+var mishaps = []mishap{
+	{"is refused", memory.Refuse(ownership.ErrThrottled), refused, false},
+	{"is applied, its reply lost", memory.LoseReply(), lost, false},
+	{"lands late", memory.Delay(), delayed, false},
+	{"dies before it", memory.Refuse(ownership.ErrUnavailable), refused, true},
+	{"dies after it", memory.LoseReply(), lost, true},
+	{"dies, and it lands late", memory.Delay(), delayed, true},
+}
+
+// strike lets the mishap happen to the n-th call from now on, and reports by
+// the returned function whether there was one.
+func (r *rig) strike(c *controller, n int, m mishap) (happened func() bool) {
+	made := 0
+	next := func() (strikes, dead bool) {
+		made++
+		return made == n, made > n && m.dies
+	}
+	r.fault = func(memory.Op) memory.Fault {
+		switch strikes, dead := next(); {
+		case strikes:
+			return m.table
+		case dead:
+			return memory.Refuse(ownership.ErrUnavailable)
+		}
+		return memory.Fault{}
+	}
+	c.client.before = func(*call) fate {
+		switch strikes, dead := next(); {
+		case strikes:
+			return m.group
+		case dead:
+			return refused
+		}
+		return applied
+	}
+	return func() bool { return made >= n }
+}
+
+// Field case 8: whatever happens to any single call, and whether or not the
+// process survives it, the passes after it converge, nothing leaks and
+// nothing foreign is removed.
+func TestCase8Crashes(t *testing.T) {
+	for _, change := range []struct {
+		name     string
+		had, has targets
+	}{
+		{"the first target", nil, targets{x}},
+		{"one more", targets{x}, targets{x, y}},
+		{"one replaced", targets{x}, targets{y}},
+		{"the last target", targets{x}, nil},
+		{"a shared target", targets{x, z}, targets{x}},
+	} {
+		for _, m := range mishaps {
+			for n := 1; crash(t, fmt.Sprintf("%s, call %d %s", change.name, n, m.name), change.had, change.has, n, m); n++ {
+			}
+		}
+	}
+}
+
+// crash reports whether the pass made an n-th call.
+func crash(t *testing.T, name string, had, has targets, n int, m mishap) (more bool) {
+	t.Run(name, func(t *testing.T) {
+		r := newRig(t, externals...)
+		b := r.controller(owner("b"))
+		b.wants(z)
+		a := r.controller(owner("a"))
+		a.wants(had...)
+
+		happened := r.strike(a, n, m)
+		_ = a.pass(false, has...)
+		more = happened()
+		r.fault, a.client.before = nil, nil
+		if m.dies {
+			a = r.controller(owner("a"))
+		}
+		r.clock.advance(time.Second)
+		a.settles(has...)
+
+		r.expectMembers(append(append(targets{z}, has...), externals...)...)
+		r.expectRecord(owner("a"), has, nil)
+		r.expectRecord(owner("b"), targets{z}, nil)
+	})
+	return more
+}

@@ -1,0 +1,317 @@
+package pass_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/memory"
+	"target-ownership-controller/ownership/plan"
+)
+
+func TestCase2UnrecordedTargetsAreNeverTouchedByASharedBinding(t *testing.T) {
+	r := newRig(t, externals...)
+	a := r.controller(owner("a"))
+	a.compares()
+	a.compares(x)
+	r.expectMembers(append(targets{x}, externals...)...)
+
+	before := r.table.Snapshot()
+	a.compares(y)
+	for _, damage := range []func(){r.table.Wipe, func() { r.table.Restore(before) }} {
+		damage()
+		a.compares(y)
+		r.clock.advance(2 * ownership.Settle)
+		a.compares(y)
+		r.controller(owner("a")).compares(y)
+	}
+	r.controller(owner("a")).settles()
+	r.expectMembers(externals...)
+}
+
+func TestCase7AMovedAddressStaysWithItsNewOwner(t *testing.T) {
+	r := newRig(t)
+	a, b := r.controller(owner("a")), r.controller(owner("b"))
+	a.wants(x, y)
+	b.wants(x) // before a has cleaned up
+	a.wants(y)
+	r.expectMembers(x, y)
+	r.expectRecord(owner("a"), targets{y}, nil)
+	if n := r.group.count("deregister"); n != 0 {
+		t.Errorf("%d deregistrations, want none", n)
+	}
+}
+
+// The other way round: a is taking x out when b claims it.
+func TestCase7ANewOwnerWaitsForARelease(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	a, b := r.controller(owner("a")), r.controller(owner("b"))
+	a.wants(x)
+	a.client.before = func(*call) fate {
+		b.wants(x) // between a's look and the effect of its call
+		return applied
+	}
+	a.wants()
+	g.Expect(b.report.Plan.Count(plan.Wait, plan.BlockedByOther)).To(Equal(1))
+	r.expectMembers()
+	b.wants(x)
+	r.expectMembers(x)
+}
+
+// A releasing owner that is cut off from the table blocks others for Settle,
+// and lets none of its calls land after that.
+func TestCase7ALateLookDoesNotAllowALateCall(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	a, b := r.controller(owner("a")), r.controller(owner("b"))
+	a.wants(x)
+	r.fault = func(op memory.Op) memory.Fault {
+		if op.Kind == memory.Records {
+			return memory.Refuse(ownership.ErrUnavailable)
+		}
+		return memory.Fault{}
+	}
+	g.Expect(a.pass(false)).To(MatchError(ownership.ErrUnavailable)) // flagged, not looked
+	r.fault = nil
+	b.wants(y) // sees a's flag for the first time
+	r.clock.advance(ownership.Settle)
+
+	a.client.before = func(*call) fate {
+		b.wants(y, x)
+		return delayed
+	}
+	a.wants()
+	for len(r.group.underWay) > 0 {
+		r.group.land(0)
+	}
+	b.wants(y, x)
+	g.Expect(b.report.Plan.Count(plan.Wait, plan.BlockedByOther)).To(Equal(1),
+		"b has to wait for the call that a's late look allowed")
+	a.client.before = nil
+	r.clock.advance(ownership.Settle)
+	a.settles()
+	b.wants(y, x)
+	r.expectMembers(x, y)
+}
+
+func TestCase9ARetryThatFailsItsOwnConditionIsRecognised(t *testing.T) {
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	ledger := ownership.NewLedger(retrying{r.table, r}, ownership.Identity{Group: arn, Owner: owner("a"), BindingUID: "uid"},
+		ownership.Env{Now: r.clock.Now, NewID: func() string { r.ids++; return "retried-" + string(rune('a'+r.ids)) }})
+	a = &controller{rig: r, ledger: ledger, client: a.client}
+	for _, want := range []targets{{x}, {x, y}, {y}, nil} { // create, claim, release and drop
+		a.wants(want...)
+		r.expectMembers(want...)
+	}
+	r.expectRecord(owner("a"), nil, nil)
+}
+
+func TestCase10SwitchingModesLeaksNothing(t *testing.T) {
+	for _, stage := range []int{0, 1, 2, 3, 4} {
+		r := newRig(t, externals...)
+		a, b := r.controller(owner("a")), r.controller(owner("b"))
+		b.wants(y)
+		a.exclusive = true
+		n := 0
+		r.fault = func(memory.Op) memory.Fault {
+			if n++; n > stage {
+				return memory.Refuse(ownership.ErrThrottled)
+			}
+			return memory.Fault{}
+		}
+		_ = a.pass(true, x)
+		r.fault, a.exclusive = nil, false
+		a.settles(x)
+		r.expectRecord(owner("a"), targets{x}, nil)
+		for _, m := range []ownership.Target{x, y} {
+			if !r.group.members[m] {
+				t.Errorf("switched to shared after %d calls: %s is gone", stage, m)
+			}
+		}
+		a.exclusive = true
+		a.compares(x)
+		r.expectMembers(x, y) // y is recorded by b, the others by nobody
+	}
+}
+
+func TestCase11ATargetTakenOutByHandIsRegisteredAgain(t *testing.T) {
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	a.wants(x, y)
+	delete(r.group.members, x)
+	a.wants(x, y)
+	r.expectMembers(y) // nobody has told yet
+	a.compares(x, y)
+	r.expectMembers(x, y)
+}
+
+func TestCase12AnOldLeaderLooksAgainBeforeItActs(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	a.wants(x, y)
+	old := r.controller(owner("a"))
+	old.wants(x, y)
+
+	// The old leader has looked and pauses before its call; a new leader
+	// wants x again, and another cluster has taken over y.
+	old.client.before = func(*call) fate { t.Fatal("the old leader made a call"); return refused }
+	r.fault = func(op memory.Op) memory.Fault {
+		if op.Kind == memory.Records {
+			r.fault = nil
+			r.clock.advance(10 * time.Minute)
+			r.controller(owner("a")).wants(x, y)
+			r.controller(owner("b")).wants(y)
+		}
+		return memory.Fault{}
+	}
+	g.Expect(old.pass(false)).To(MatchError(ownership.ErrConflict))
+	r.expectMembers(x, y)
+
+	// A permission that it had before the pause has expired.
+	fresh := r.controller(owner("c"))
+	fresh.wants(z)
+	fresh.client.before = nil
+	g.Expect(fresh.ledger.Flag(t.Context(), nil, targets{z})).To(Succeed())
+	g.Expect(fresh.ledger.Look(t.Context())).To(Succeed())
+	removal := fresh.ledger.Current().Remove(targets{z})
+	g.Expect(removal.Targets()).To(Equal(targets{z}))
+	r.clock.advance(ownership.CallBudget + time.Nanosecond)
+	g.Expect(fresh.client.Deregister(t.Context(), removal).Refused[z]).To(MatchError(ownership.ErrLookExpired))
+	r.expectMembers(x, y, z)
+}
+
+func TestCase14DeadTargetsLeaveAFullGroupFirst(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	r.group.quota = 100
+	r.controller(owner("a")).wants(many(60, 1)...)
+	b := r.controller(owner("b"))
+	b.wants(many(30, 2)...)
+
+	want := append(many(30, 2)[10:], many(40, 3)...)
+	b.wants(want...)
+	g.Expect(r.group.members).To(HaveLen(100))
+	for _, dead := range many(30, 2)[:10] {
+		g.Expect(r.group.members[dead]).To(BeFalse())
+	}
+	// 10 were free, 10 more became free; the first in order go in.
+	waiting := b.report.Plan.Targets(plan.Wait)
+	g.Expect(waiting).To(HaveLen(20))
+	g.Expect(slices.Max(b.report.Plan.Targets(plan.Keep)) < slices.Min(waiting)).To(BeTrue())
+	for _, s := range b.report.Plan.Steps {
+		if s.Action == plan.Wait {
+			g.Expect(errors.Is(s.Err, ownership.ErrGroupFull)).To(BeTrue())
+		}
+	}
+}
+
+func TestCase15OneBadTargetDoesNotHoldUpTheRest(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	nodes := many(10, 1)
+	r.group.invalid = set(nodes[3])
+	a := r.controller(owner("a"))
+	a.wants(nodes...)
+	g.Expect(r.group.members).To(HaveLen(9))
+	g.Expect(a.report.Plan.Count(plan.Keep)).To(Equal(9))
+	waiting := a.report.Plan.Targets(plan.Wait)
+	g.Expect(waiting).To(Equal(nodes[3:4]))
+
+	// It can still be given up.
+	a.wants(append(nodes[:3:3], nodes[4:]...)...)
+	g.Expect(a.ledger.Record().Held).To(HaveLen(9))
+	g.Expect(a.ledger.Record().Releasing).To(BeEmpty())
+}
+
+func TestCase16ABlockedTargetDoesNotHoldUpTheRest(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	want := many(50, 1)
+	b := r.controller(owner("b"))
+	b.wants(want[7])
+	b.client.before = func(*call) fate { return refused }
+	b.wants()
+
+	a := r.controller(owner("a"))
+	a.wants(want...)
+	g.Expect(a.report.Registered).To(HaveLen(49))
+	g.Expect(a.report.Plan.Count(plan.Keep)).To(Equal(49))
+	g.Expect(a.report.Plan.Count(plan.Wait, plan.BlockedByOther)).To(Equal(1))
+	r.clock.advance(ownership.Settle - time.Nanosecond)
+	a.wants(want...)
+	g.Expect(a.report.Registered).To(BeEmpty())
+	r.clock.advance(time.Nanosecond)
+	a.wants(want...)
+	g.Expect(a.report.Registered).To(Equal(targets{want[7]}))
+}
+
+func TestCase27TwoBindingsOfOneClusterThatOverlap(t *testing.T) {
+	r := newRig(t)
+	web, api := owner("a"), ownership.Owner{Cluster: "a", Namespace: "shop", Name: "api"}
+	first, second := r.controller(web), r.controller(api)
+	first.wants(x, y)
+	second.wants(x)
+	first.wants(y)
+	r.expectMembers(x, y)
+	second.wants()
+	r.expectMembers(y)
+}
+
+// The record has no room: claims wait, releases go on.
+func TestAFullRecordStillReleases(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	a.wants(x, y)
+	n := 0
+	r.fault = func(op memory.Op) memory.Fault {
+		if n++; n == 1 {
+			return memory.Refuse(ownership.ErrTooLarge)
+		}
+		return memory.Fault{}
+	}
+	a.wants(y, z)
+	g.Expect(a.report.TooLarge).To(MatchError(ownership.ErrTooLarge))
+	g.Expect(a.report.Plan.Targets(plan.Claim)).To(Equal(targets{z}))
+	r.expectMembers(y)
+	r.expectRecord(owner("a"), targets{y}, nil)
+}
+
+// A process that was frozen beyond every deadline while it called: the target
+// had a new owner by then, and gets it back.
+func TestAFrozenDeregistrationIsGivenBack(t *testing.T) {
+	g := NewWithT(t)
+	r := newRig(t)
+	a, b := r.controller(owner("a")), r.controller(owner("b"))
+	a.wants(x)
+	a.client.before = func(c *call) fate {
+		if c.verb == "deregister" {
+			b.wants(x)
+			r.clock.advance(ownership.Settle + time.Second)
+			b.wants(x)
+			r.expectMembers(x)
+		}
+		return applied
+	}
+	a.wants()
+	g.Expect(r.group.count("deregister")).To(Equal(1))
+	r.expectMembers(x)
+	r.expectRecord(owner("a"), nil, nil)
+}
+
+func TestAnUnreadableRecordBlocksRemovalsNotRegistrations(t *testing.T) {
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	a.wants(x)
+	r.table.Break(ownership.Key{Group: arn, Owner: owner("b")}, "schema version 2")
+	a.wants(y)
+	r.expectMembers(x, y)
+	r.expectRecord(owner("a"), targets{y}, targets{x})
+}
