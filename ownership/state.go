@@ -111,11 +111,25 @@ func ahead(t, now time.Time) time.Time {
 	return time.Time{}
 }
 
+// Holds reports whether our record, as we know it, holds the target.
+func (l *Ledger) Holds(t Target) bool { return l.entry(t) == Held }
+
+// Unwanted returns how many targets we hold, and how many of them want lacks.
+func (l *Ledger) Unwanted(want Set) (held, unwanted int) {
+	for t := range l.own.Held {
+		if !want[t] {
+			unwanted++
+		}
+	}
+	return len(l.own.Held), unwanted
+}
+
 // Tally is what the last look and listing say of the group as a whole.
 type Tally struct {
-	Shared   int     // targets that we and another owner hold
-	With     []Owner // the other owners of the shared targets
-	External int     // listed targets that no record names
+	Shared     int          // targets that we and another owner hold
+	External   int          // listed targets that no record names
+	Owners     []Owner      // the other owners that have targets in the group
+	Unreadable []Unreadable // the records that cannot be understood
 }
 
 // Tally returns the counts as of the last look and listing.
@@ -127,19 +141,18 @@ func (l *Ledger) count() {
 	if l.look == nil {
 		return
 	}
-	tally := Tally{External: l.tally.External}
+	tally := Tally{External: l.tally.External, Unreadable: l.look.unreadable}
 	for t := range l.own.Held {
-		holders := l.look.Holders(t)
-		if len(holders) > 0 {
+		if l.look.At(t).Hold {
 			tally.Shared++
 		}
-		for _, o := range holders {
-			if !slices.Contains(tally.With, o) {
-				tally.With = append(tally.With, o)
-			}
+	}
+	for i := range l.look.others {
+		if r := &l.look.others[i]; !r.Empty() {
+			tally.Owners = append(tally.Owners, r.Owner)
 		}
 	}
-	slices.SortFunc(tally.With, compareOwners)
+	slices.SortFunc(tally.Owners, compareOwners)
 	if l.listing != nil {
 		tally.External = 0
 		for t := range l.listing {

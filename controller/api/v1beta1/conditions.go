@@ -86,6 +86,10 @@ const (
 	// ReasonThrottled: AWS asks for fewer calls; the controller retries later.
 	ReasonThrottled ConditionReason = "Throttled"
 
+	// ReasonLoadBalancerUnavailable: the Elastic Load Balancing API gives no
+	// usable answer.
+	ReasonLoadBalancerUnavailable ConditionReason = "LoadBalancerUnavailable"
+
 	// ReasonLoadBalancerControllerActive: the AWS Load Balancer Controller runs
 	// in this cluster and would reconcile the same objects, so this controller
 	// does not.

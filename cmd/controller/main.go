@@ -1,0 +1,62 @@
+// Command controller keeps ELBv2 target groups that several clusters share
+// in step with the Services of this cluster.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlzap "sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"go.uber.org/zap/zapcore"
+)
+
+// version is set by the build.
+var version = "dev"
+
+// Exit codes: what a restart may mend, and what it cannot.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	os.Exit(run(ctrl.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var s settings
+	flags := s.flags()
+	flags.SetOutput(stderr)
+	switch err := flags.Parse(args); {
+	case errors.Is(err, pflag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintf(stderr, "controller: %v\n", err)
+		return exitUsage
+	case s.version:
+		fmt.Fprintln(stdout, version)
+		return 0
+	}
+	if err := s.validate(); err != nil {
+		fmt.Fprintf(stderr, "controller: these flags cannot be used:\n%v\n", err)
+		return exitUsage
+	}
+	ctrl.SetLogger(ctrlzap.New(
+		ctrlzap.WriteTo(stderr),
+		ctrlzap.Level(s.logLevel),
+		// An operator needs the message and its context; a stack trace of the
+		// work queue says nothing.
+		ctrlzap.StacktraceLevel(zapcore.DPanicLevel),
+	))
+	if err := start(ctx, s); err != nil {
+		fmt.Fprintf(stderr, "controller: %v\n", err)
+		return exitFailed
+	}
+	return 0
+}

@@ -1,0 +1,77 @@
+package binding
+
+import (
+	"context"
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"target-ownership-controller/controller/endpoints"
+	"target-ownership-controller/ownership"
+)
+
+// confirmFrom is the number of held targets from which a pass that would
+// remove more than half of them is confirmed by live reads.
+const confirmFrom = 4
+
+// desired finds what the binding wants in its group. An error means that
+// this is unknown, and nothing is taken out on it. A Service that does not
+// exist wants nothing, and a live read has to agree.
+func (r *Reconciler) desired(ctx context.Context, b *round) error {
+	if b.deleting() {
+		b.want = ownership.Set{}
+		return nil
+	}
+	err := r.read(ctx, b, r.Client)
+	if missing := new(endpoints.ServiceNotFoundError); errors.As(err, &missing) {
+		return r.desiredLive(ctx, b)
+	}
+	return err
+}
+
+func (r *Reconciler) desiredLive(ctx context.Context, b *round) error {
+	b.live = true
+	err := r.read(ctx, b, r.Live)
+	if missing := new(endpoints.ServiceNotFoundError); errors.As(err, &missing) {
+		b.want, b.absent = ownership.Set{}, err
+		return nil
+	}
+	return err
+}
+
+func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) error {
+	want, err := endpoints.Resolver{Reader: reader}.Want(ctx, endpoints.Query{
+		Namespace:    b.Namespace,
+		ServiceName:  b.Spec.ServiceRef.Name,
+		ServicePort:  b.Spec.ServiceRef.Port,
+		TargetType:   b.state.group.TargetType,
+		Family:       b.state.group.IPAddressType,
+		Protocol:     b.state.group.Protocol,
+		NodeSelector: b.Spec.NodeSelector,
+		Held:         b.state.ledger.Holds,
+	})
+	if err != nil {
+		return err
+	}
+	b.want = want.Targets
+	r.reportSkipped(b, want.Skipped)
+	return nil
+}
+
+// confirm reads around the caches before a removal that a cache could get
+// wrong: the first since the start, of everything, or of more than half.
+func (r *Reconciler) confirm(ctx context.Context, b *round) error {
+	held, unwanted := b.state.ledger.Unwanted(b.want)
+	if unwanted == 0 || b.deleting() || b.live {
+		return nil
+	}
+	large := unwanted == held || held >= confirmFrom && unwanted*2 > held
+	if b.state.confirmed && !large {
+		return nil
+	}
+	if err := r.desiredLive(ctx, b); err != nil {
+		return err
+	}
+	b.state.confirmed = true
+	return nil
+}

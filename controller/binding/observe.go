@@ -1,0 +1,63 @@
+package binding
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/ownership"
+)
+
+// observe compares the record with the group when that is due: at the start
+// and once a period. Between comparisons the ledger says what we put there,
+// failed calls included, and observing costs nothing.
+func (r *Reconciler) observe(ctx context.Context, b *round) error {
+	st, now := b.state, r.Clock.Now()
+	st.ledger.Begin()
+	if st.compared && now.Before(st.nextCompare) {
+		return nil
+	}
+	// The look comes first: only then does a listed target that nobody was
+	// releasing stay listed.
+	if err := st.ledger.Look(ctx); err != nil {
+		return err
+	}
+	b.looked = true
+	health, err := r.Groups.Health(ctx, st.group.ARN)
+	if err != nil {
+		err = fmt.Errorf("list the targets of target group %s: %w", st.group.Name, err)
+		if !st.compared {
+			return err
+		}
+		// The ledger is enough to go on with.
+		st.nextCompare = now.Add(jitter(maxRetry))
+		log.FromContext(ctx).Info("comparison put off", "error", err.Error())
+		return nil
+	}
+	if missing := st.ledger.Listed(present(health)); len(missing) > 0 {
+		log.FromContext(ctx).Info("targets were taken out by somebody else and will be registered again", "targets", len(missing), "first", missing[0])
+	}
+	st.compared, st.nextCompare = true, now.Add(jitter(r.ComparePeriod))
+	return nil
+}
+
+// present are the targets that a group sends or will send traffic to. A
+// draining target is on its way out, and to want it is to register it again.
+func present(health map[ownership.Target]elb.State) ownership.Set {
+	set := make(ownership.Set, len(health))
+	for t, state := range health {
+		if state != elb.Draining {
+			set[t] = true
+		}
+	}
+	return set
+}
+
+// jitter spreads what would otherwise come in step.
+func jitter(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Int64N(int64(d)/10+1))
+}

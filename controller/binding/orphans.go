@@ -1,0 +1,116 @@
+package binding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/pass"
+	"target-ownership-controller/ownership/plan"
+)
+
+// Orphans finishes what bindings left behind that are gone without their
+// finalizer, or that moved to another group: records of this cluster that no
+// binding stands for.
+type Orphans struct {
+	Reconciler *Reconciler
+	// Period is the time between two sweeps.
+	Period time.Duration
+
+	// ledgers outlive a sweep: a release may have to settle before it ends.
+	ledgers map[ownership.Key]*ownership.Ledger
+}
+
+// NeedLeaderElection is for the manager: only the leader writes records.
+func (o *Orphans) NeedLeaderElection() bool { return true }
+
+// Start sweeps until the context ends.
+func (o *Orphans) Start(ctx context.Context) error {
+	o.ledgers = map[ownership.Key]*ownership.Ledger{}
+	wait.JitterUntilWithContext(ctx, o.sweep, o.Period, 0.1, true)
+	return nil
+}
+
+func (o *Orphans) sweep(ctx context.Context) {
+	logger := log.FromContext(ctx).WithName("orphans")
+	if o.Reconciler.Gate.Check() != nil {
+		return
+	}
+	keys, err := o.Reconciler.Store.Groups(ctx, o.Reconciler.ClusterID)
+	if err != nil {
+		logger.Info("sweep put off", "message", err.Error())
+		return
+	}
+	for _, key := range keys {
+		if err := o.finish(ctx, key); err != nil {
+			logger.Info("record not finished yet", "owner", key.Owner.String(), "targetGroup", key.Group, "message", err.Error())
+		}
+	}
+}
+
+// finish releases the targets of an orphaned record and deletes it.
+func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
+	orphaned, err := o.Reconciler.orphaned(ctx, key)
+	if err != nil || !orphaned {
+		delete(o.ledgers, key)
+		return err
+	}
+	ledger, ok := o.ledgers[key]
+	if !ok {
+		ledger = ownership.NewLedger(o.Reconciler.Store, ownership.Identity{
+			Group: key.Group, Owner: key.Owner, ControllerVersion: o.Reconciler.Version,
+		}, o.Reconciler.env())
+		o.ledgers[key] = ledger
+	}
+	if err := o.Reconciler.clear(ctx, ledger); err != nil {
+		return err
+	}
+	delete(o.ledgers, key)
+	return nil
+}
+
+// orphaned asks the API server, not a cache, whether a binding stands for
+// the record. What cannot be told is not orphaned.
+func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, error) {
+	var b v1beta1.TargetGroupBinding
+	name := client.ObjectKey{Namespace: key.Owner.Namespace, Name: key.Owner.Name}
+	if err := r.Live.Get(ctx, name, &b); err != nil {
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	}
+	bound := b.Spec.TargetGroupARN
+	if bound == "" {
+		bound = b.Status.TargetGroupARN
+	}
+	return bound != "" && bound != string(key.Group), nil
+}
+
+// clear brings the record to its end: nothing is wanted. An error says what
+// it still waits for.
+func (r *Reconciler) clear(ctx context.Context, ledger *ownership.Ledger) error {
+	ledger.Begin()
+	p := pass.Pass{Ledger: ledger, Group: r.Groups, Binding: plan.Binding{}, Now: r.Clock.Now}
+	if err := p.Run(ctx); err != nil {
+		return err
+	}
+	if record := ledger.Record(); !record.Empty() && !groupMissing(p.Report) {
+		return fmt.Errorf("%d targets are still leaving: %s", len(record.Held)+len(record.Releasing), p.Report.Plan)
+	}
+	return ledger.Forget(ctx)
+}
+
+func groupMissing(report pass.Report) bool {
+	for _, s := range report.Plan.Steps {
+		if errors.Is(s.Err, ownership.ErrGroupMissing) {
+			return true
+		}
+	}
+	return false
+}

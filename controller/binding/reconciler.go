@@ -1,0 +1,179 @@
+// Package binding reconciles TargetGroupBindings. A pass reads top to bottom:
+// desired, observe, apply, status.
+package binding
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/pass"
+)
+
+// Groups is the load balancer API, as far as bindings need it.
+type Groups interface {
+	pass.Group
+	// Group describes a target group. A group that does not exist is
+	// ownership.ErrGroupMissing.
+	Group(context.Context, elb.GroupRef) (elb.Group, error)
+	// Health lists all targets of a group.
+	Health(context.Context, ownership.GroupARN) (map[ownership.Target]elb.State, error)
+}
+
+// Gate says whether this cluster may touch target groups at all.
+type Gate interface {
+	// Check returns why not, or nil.
+	Check() error
+}
+
+// Options are the settings of a Reconciler.
+type Options struct {
+	ClusterID string
+	Region    string
+	Version   string
+	// ComparePeriod is the time between two comparisons of a record with its
+	// group. Each binding adds up to a tenth at random.
+	ComparePeriod time.Duration
+}
+
+// Reconciler brings the targets of each binding into its group and takes out
+// none but those that are this cluster's own.
+type Reconciler struct {
+	Client client.Client
+	Live   client.Reader // reads around the caches
+	Groups Groups
+	Store  ownership.Store
+	Gate   Gate
+	Events events.EventRecorder
+	Clock  clock.PassiveClock
+	NewID  func() string
+	Options
+
+	states  states
+	backoff workqueue.TypedRateLimiter[client.ObjectKey]
+}
+
+// Retries of a binding start at firstRetry and double up to maxRetry. A new
+// event is handled at once, whatever the wait.
+const (
+	firstRetry = 200 * time.Millisecond
+	maxRetry   = 30 * time.Second
+)
+
+// New returns a Reconciler that remembers nothing yet.
+func New(r Reconciler) *Reconciler {
+	r.backoff = workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](firstRetry, maxRetry)
+	return &r
+}
+
+// Reconcile makes one pass over one binding.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	b := &round{TargetGroupBinding: &v1beta1.TargetGroupBinding{}}
+	if err := r.Client.Get(ctx, req.NamespacedName, b.TargetGroupBinding); err != nil {
+		if apierrors.IsNotFound(err) {
+			return r.vanished(ctx, req.NamespacedName)
+		}
+		return reconcile.Result{}, err
+	}
+	if b.deleting() && !controllerutil.ContainsFinalizer(b, v1beta1.Finalizer) {
+		return reconcile.Result{}, nil
+	}
+
+	err := r.pass(ctx, b)
+	if b.deleting() && (errors.Is(err, ownership.ErrGroupMissing) || errors.Is(err, elb.ErrGroupInvalid)) {
+		err = r.forgetGroup(ctx, b)
+	}
+	if err == nil && b.deleting() && b.finished() {
+		return reconcile.Result{}, r.release(ctx, b)
+	}
+	if err := r.status(ctx, b, err); err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.next(ctx, b, err), nil
+}
+
+// vanished finishes for a binding that went without waiting for its
+// finalizer. What this process does not know of it, the sweep of orphans finds.
+func (r *Reconciler) vanished(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
+	st := r.states.get(key)
+	if st != nil && r.Gate.Check() == nil && !st.ledger.Record().Empty() {
+		if err := r.clear(ctx, st.ledger); err != nil {
+			log.FromContext(ctx).Info("releasing a binding that is gone", "message", err.Error())
+			return reconcile.Result{RequeueAfter: r.backoff.When(key)}, nil
+		}
+	}
+	r.states.forget(key)
+	r.backoff.Forget(key)
+	return reconcile.Result{}, nil
+}
+
+// pass is the whole program: what is wanted, what is there, make it so.
+func (r *Reconciler) pass(ctx context.Context, b *round) error {
+	if err := r.Gate.Check(); err != nil {
+		return err
+	}
+	if err := r.bind(ctx, b); err != nil || b.done {
+		return err
+	}
+	if err := r.desired(ctx, b); err != nil {
+		return err
+	}
+	if err := r.observe(ctx, b); err != nil {
+		return err
+	}
+	if err := r.confirm(ctx, b); err != nil {
+		return err
+	}
+	return r.apply(ctx, b)
+}
+
+// round is one pass over one binding: what it found and what it did.
+type round struct {
+	*v1beta1.TargetGroupBinding
+	state  *state
+	want   ownership.Set
+	absent error // why nothing is wanted, where that needs saying
+	report pass.Report
+	looked bool // the records of others have been read in this pass
+	live   bool // want was read around the caches
+	done   bool // nothing is left to do for this binding
+}
+
+func (b *round) deleting() bool { return !b.DeletionTimestamp.IsZero() }
+
+// finished reports whether no record and no call of ours is left behind.
+func (b *round) finished() bool {
+	return b.done || b.state.ledger.Loaded() && b.state.ledger.Record().Empty()
+}
+
+// release lets the API server delete the binding: its record is empty or its
+// group is gone.
+func (r *Reconciler) release(ctx context.Context, b *round) error {
+	key := client.ObjectKeyFromObject(b)
+	if b.state != nil {
+		if err := b.state.ledger.Forget(ctx); err != nil {
+			return err
+		}
+	}
+	before := b.DeepCopy()
+	controllerutil.RemoveFinalizer(b, v1beta1.Finalizer)
+	if err := r.Client.Patch(ctx, b.TargetGroupBinding, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	r.states.forget(key)
+	r.backoff.Forget(key)
+	log.FromContext(ctx).Info("binding released", "targetGroup", b.Status.TargetGroupARN)
+	return nil
+}

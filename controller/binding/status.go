@@ -1,0 +1,76 @@
+package binding
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"target-ownership-controller/controller/api/v1beta1"
+)
+
+// status says on the binding what the pass came to. It writes nothing when
+// nothing has changed.
+func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
+	before := b.DeepCopy()
+	b.Status.ObservedGeneration = b.Generation
+	if b.state != nil {
+		b.Status.TargetGroupARN = string(b.state.group.ARN)
+	}
+	if counted := b.counts(); counted != nil {
+		b.Status.Targets = counted
+	}
+	ready, consistent := verdicts(b, err)
+	b.setCondition(v1beta1.ConditionReady, ready)
+	b.setCondition(v1beta1.ConditionOwnershipConsistent, consistent)
+	r.reportTransition(b, before, ready)
+	return r.writeStatus(ctx, b, before)
+}
+
+// writeStatus skips a write that the API server has answered before by
+// dropping fields that an older CRD does not know: it would do so for ever.
+func (r *Reconciler) writeStatus(ctx context.Context, b *round, before *v1beta1.TargetGroupBinding) error {
+	if equality.Semantic.DeepEqual(before.Status, b.Status) {
+		return nil
+	}
+	written := b.Status.DeepCopy()
+	if b.state != nil && equality.Semantic.DeepEqual(b.state.reported, written) &&
+		equality.Semantic.DeepEqual(before.Status.Conditions, written.Conditions) {
+		return nil
+	}
+	if err := r.Client.Status().Patch(ctx, b.TargetGroupBinding, client.MergeFrom(before)); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if b.state != nil {
+		b.state.reported = written
+	}
+	return nil
+}
+
+func (b *round) setCondition(t v1beta1.ConditionType, v verdict) {
+	meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
+		Type:               string(t),
+		Status:             v.status,
+		Reason:             string(v.reason),
+		Message:            v.message,
+		ObservedGeneration: b.Generation,
+	})
+}
+
+// counts returns the targets of the binding by state, or nil while the
+// record is unknown.
+func (b *round) counts() *v1beta1.TargetCounts {
+	if b.state == nil || !b.state.ledger.Loaded() {
+		return nil
+	}
+	p, tally := b.progress(), b.state.ledger.Tally()
+	return &v1beta1.TargetCounts{
+		Held:     int32(p.held),
+		Pending:  int32(p.pending),
+		Blocked:  int32(p.blocked),
+		Shared:   int32(tally.Shared),
+		External: int32(tally.External),
+	}
+}

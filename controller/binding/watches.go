@@ -1,0 +1,91 @@
+package binding
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/endpoints"
+)
+
+// +kubebuilder:rbac:groups=elbv2.k8s.aws,resources=targetgroupbindings,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=elbv2.k8s.aws,resources=targetgroupbindings/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=services;nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
+// byService is the index of bindings by the name of their Service.
+const byService = "spec.serviceRef.name"
+
+// SetupWithManager registers the reconciler with what makes a binding worth
+// another pass: itself, its Service, its slices, nodes for instance targets,
+// and the gate.
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, workers int, gate <-chan cluster.GateEvent) error {
+	err := mgr.GetFieldIndexer().IndexField(ctx, &v1beta1.TargetGroupBinding{}, byService, func(o client.Object) []string {
+		return []string{o.(*v1beta1.TargetGroupBinding).Spec.ServiceRef.Name}
+	})
+	if err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("targetgroupbinding").
+		For(&v1beta1.TargetGroupBinding{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(r.ofService), builder.WithPredicates(endpoints.ServiceChanged())).
+		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(r.ofSlice), builder.WithPredicates(endpoints.SliceChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.ofNodes), builder.WithPredicates(endpoints.NodeChanged())).
+		WatchesRawSource(source.Channel(gate, handler.TypedEnqueueRequestsFromMapFunc(r.ofGate))).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, maxRetry),
+		}).
+		Complete(r)
+}
+
+func (r *Reconciler) ofService(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.list(ctx, nil, client.InNamespace(o.GetNamespace()), client.MatchingFields{byService: o.GetName()})
+}
+
+func (r *Reconciler) ofSlice(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.list(ctx, nil, client.InNamespace(o.GetNamespace()), client.MatchingFields{byService: o.GetLabels()[discoveryv1.LabelServiceName]})
+}
+
+// ofNodes leaves out the bindings that are known to have no use for nodes.
+func (r *Reconciler) ofNodes(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.list(ctx, func(b *v1beta1.TargetGroupBinding) bool {
+		st := r.states.get(client.ObjectKeyFromObject(b))
+		return st == nil || st.group.TargetType == string(v1beta1.TargetTypeInstance)
+	})
+}
+
+func (r *Reconciler) ofGate(ctx context.Context, _ *cluster.Gate) []reconcile.Request {
+	return r.list(ctx, nil)
+}
+
+func (r *Reconciler) list(ctx context.Context, match func(*v1beta1.TargetGroupBinding) bool, opts ...client.ListOption) []reconcile.Request {
+	var bindings v1beta1.TargetGroupBindingList
+	if err := r.Client.List(ctx, &bindings, opts...); err != nil {
+		// The cache answers or the process is on its way out.
+		ctrl.LoggerFrom(ctx).Error(err, "list bindings")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range bindings.Items {
+		if b := &bindings.Items[i]; match == nil || match(b) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(b)})
+		}
+	}
+	return requests
+}
