@@ -116,6 +116,7 @@ func (c *Cluster) installCRDs() error {
 		Paths:              c.options.CRDPaths,
 		CRDs:               c.options.CRDs,
 		ErrorIfPathMissing: true,
+		MaxTime:            startTimeout,
 	})
 	if err != nil {
 		return fmt.Errorf("install CRDs: %w", err)

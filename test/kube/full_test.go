@@ -84,6 +84,7 @@ func TestTwoFullClustersShareAddressesOnlyWhenAsked(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(green.Addresses(t.Context())).To(ConsistOf(append(inGreen, "10.99.0.7")))
 
+	t.Logf("two full clusters: %d MB of memory", megabytes(g, blue.cluster)+megabytes(g, green.cluster))
 	g.Expect(green.Delete(t.Context())).To(Succeed(), "pods of RunPodAt go with the app")
 }
 

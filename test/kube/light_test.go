@@ -48,29 +48,39 @@ func TestLightClusterServesObjectsAndStopsWithoutATrace(t *testing.T) {
 	g.Expect(cluster.Stop()).To(Succeed(), "a second Stop does nothing")
 }
 
-func TestKubeconfigWorksForOtherProcesses(t *testing.T) {
-	g := NewWithT(t)
-	cluster := ForTest(t, Options{Name: "blue"})
+func TestLightCluster(t *testing.T) {
+	cluster := ForTest(t, Options{Name: "red"}) // shared, as each start costs seconds
 
-	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
-	g.Expect(err).NotTo(HaveOccurred())
-	other, err := client.New(config, client.Options{})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(other.Get(t.Context(), client.ObjectKey{Name: "kube-system"}, &corev1.Namespace{})).To(Succeed())
-}
+	t.Run("its kubeconfig works for other processes", func(t *testing.T) {
+		g := NewWithT(t)
+		config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
+		g.Expect(err).NotTo(HaveOccurred())
+		other, err := client.New(config, client.Options{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(other.Get(t.Context(), client.ObjectKey{Name: "kube-system"}, &corev1.Namespace{})).To(Succeed())
+	})
 
-func TestSetEndpointsReplacesTheReadyAddresses(t *testing.T) {
-	g := NewWithT(t)
-	cluster := ForTest(t, Options{})
-	g.Expect(cluster.CreateNamespace(t.Context(), "shop")).To(Succeed())
+	t.Run("SetEndpoints replaces the ready addresses", func(t *testing.T) {
+		g := NewWithT(t)
+		g.Expect(cluster.CreateNamespace(t.Context(), "shop")).To(Succeed())
+		g.Expect(cluster.SetEndpoints(t.Context(), "shop", "web", "10.0.0.2", "10.0.0.1", "2001:db8::1")).To(Succeed())
+		g.Expect(cluster.Addresses(t.Context(), "shop", "web")).To(Equal([]string{"10.0.0.1", "10.0.0.2", "2001:db8::1"}))
 
-	g.Expect(cluster.SetEndpoints(t.Context(), "shop", "web", "10.0.0.2", "10.0.0.1", "2001:db8::1")).To(Succeed())
-	g.Expect(cluster.Addresses(t.Context(), "shop", "web")).To(Equal([]string{"10.0.0.1", "10.0.0.2", "2001:db8::1"}))
+		g.Expect(cluster.SetEndpoints(t.Context(), "shop", "web", "10.0.0.3")).To(Succeed())
+		g.Expect(cluster.Addresses(t.Context(), "shop", "web")).To(Equal([]string{"10.0.0.3"}))
 
-	g.Expect(cluster.SetEndpoints(t.Context(), "shop", "web", "10.0.0.3")).To(Succeed())
-	g.Expect(cluster.Addresses(t.Context(), "shop", "web")).To(Equal([]string{"10.0.0.3"}))
+		g.Expect(cluster.SetEndpoints(t.Context(), "shop", "web", "10.0.0.300")).To(MatchError(ContainSubstring("10.0.0.300")))
+	})
 
-	g.Expect(cluster.SetEndpoints(t.Context(), "shop", "web", "10.0.0.300")).To(MatchError(ContainSubstring("10.0.0.300")))
+	t.Run("a wait that fails says how far things were", func(t *testing.T) {
+		g := NewWithT(t)
+		never := func(context.Context) (bool, string, error) { return false, "3 of 4 pods are ready", nil }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := cluster.Until(ctx, &corev1.PodList{}, never)
+		g.Expect(err).To(MatchError(context.DeadlineExceeded))
+		g.Expect(err).To(MatchError(ContainSubstring("cluster red: waited in vain: 3 of 4 pods are ready")))
+	})
 }
 
 func TestCrashEndsWaitsAndIsReported(t *testing.T) {
@@ -87,18 +97,6 @@ func TestCrashEndsWaitsAndIsReported(t *testing.T) {
 
 	g.Expect(<-waited).To(MatchError(ContainSubstring("kube-apiserver ended unasked: signal: killed")))
 	g.Expect(cluster.Stop()).To(MatchError(ContainSubstring("kube-apiserver ended unasked")))
-}
-
-func TestUntilSaysHowFarThingsWere(t *testing.T) {
-	g := NewWithT(t)
-	cluster := ForTest(t, Options{Name: "red"})
-	never := func(context.Context) (bool, string, error) { return false, "3 of 4 pods are ready", nil }
-
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	err := cluster.Until(ctx, &corev1.PodList{}, never)
-	g.Expect(err).To(MatchError(context.DeadlineExceeded))
-	g.Expect(err).To(MatchError(ContainSubstring("cluster red: waited in vain: 3 of 4 pods are ready")))
 }
 
 func TestFailedStartShowsLogsAndLeavesNothing(t *testing.T) {

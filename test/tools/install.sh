@@ -8,6 +8,7 @@
 # Without names: everything but envtest. envtest is what light clusters need:
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
 set -euo pipefail
+set -m # a process group for each job, see cleanup
 
 kwok_version=v0.8.0
 controller_gen_version=v0.23.0
@@ -15,7 +16,8 @@ golangci_lint_version=v2.15.0
 
 tools=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$tools/../.." && pwd)
-bin=${TOC_BIN:-$root/bin}
+dynalite=$root/test/dynalite # npm puts programs beside its lock file
+bin=${TOC_BIN:-$root/bin} # absolute
 stamps=$bin/.stamps
 logs=$bin/.logs
 mkdir -p "$bin/k8s" "$stamps" "$logs"
@@ -24,10 +26,12 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# cleanup ends jobs with their children, such as compilers.
 cleanup() {
-	local jobs
-	jobs=$(jobs -p)
-	[[ -z $jobs ]] || kill $jobs 2>/dev/null || true
+	local group
+	for group in $(jobs -p); do
+		kill -- "-$group" 2>/dev/null || true
+	done
 	rm -rf "$new"
 }
 
@@ -60,7 +64,7 @@ install() {
 	"install_$name" >"$logs/$name.log" 2>&1 &
 	job=$!
 	wait "$job" || status=$?
-	kill "$beat"
+	kill -- "-$beat"
 	if ((status != 0)); then
 		say "$name ${version%% *}: failed after $((SECONDS - begin)) s, last lines of $logs/$name.log:" >&2
 		tail -n 20 "$logs/$name.log" >&2
@@ -127,12 +131,7 @@ install_golangci-lint() {
 	mv "$new/golangci-lint" "$bin/golangci-lint"
 }
 
-install_dynalite() {
-	rm -rf "$bin/dynalite"
-	mkdir "$bin/dynalite"
-	cp "$root"/test/dynalite/{package.json,package-lock.json,.npmrc} "$bin/dynalite/"
-	(cd "$bin/dynalite" && npm ci)
-}
+install_dynalite() { (cd "$dynalite" && npm ci); }
 
 # have_light_assets: the user already has etcd and kube-apiserver.
 have_light_assets() {
@@ -144,7 +143,7 @@ have_light_assets() {
 	say "etcd and kube-apiserver are in $dir"
 }
 
-dynalite_version=$(sed -n 's/.*"dynalite": "\(.*\)".*/\1/p' "$root/test/dynalite/package.json")
+dynalite_version=$(sed -n 's/.*"dynalite": "\(.*\)".*/\1/p' "$dynalite/package.json")
 kubernetes_version=$(module_version "$tools/kubernetes" k8s.io/kubernetes)
 
 require() {
@@ -157,8 +156,8 @@ require() {
 	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
 	dynalite)
 		if command -v npm >/dev/null; then
-			install dynalite "$dynalite_version $(cksum <"$root/test/dynalite/package-lock.json")" "a few seconds" \
-				"$bin/dynalite/node_modules/.bin/dynalite"
+			install dynalite "$dynalite_version $(cksum <"$dynalite/package-lock.json")" "a few seconds" \
+				"$dynalite/node_modules/.bin/dynalite"
 		else
 			say "dynalite is left out: there is no npm"
 		fi
