@@ -127,6 +127,14 @@ func TestLateCallLandsWhenTold(t *testing.T) {
 	b.Expect(b.Land()).To(BeZero())
 }
 
+func TestLateReadIsLost(t *testing.T) {
+	b := newBench(t)
+	b.Inject(elbsim.Rule{Fault: elbsim.Fault{Late: true}})
+	_, err := b.elb.DescribeTargetGroups(ctx, &elbv2.DescribeTargetGroupsInput{})
+	b.Expect(code(err)).To(Equal(noAnswer))
+	b.Expect(b.Land()).To(BeZero())
+}
+
 func TestLateCallLandsByTheClock(t *testing.T) {
 	b := newBench(t)
 	b.setDelay("10")

@@ -79,6 +79,7 @@ func TestCreateTargetGroupRules(t *testing.T) {
 	}{
 		"same settings again":   {func(*elbv2.CreateTargetGroupInput) {}, ""},
 		"other settings":        {func(in *elbv2.CreateTargetGroupInput) { in.Port = aws.Int32(81) }, "DuplicateTargetGroupName"},
+		"other matcher":         {func(in *elbv2.CreateTargetGroupInput) { in.Matcher = &types.Matcher{HttpCode: aws.String("204")} }, "DuplicateTargetGroupName"},
 		"no protocol":           {func(in *elbv2.CreateTargetGroupInput) { in.Name, in.Protocol = aws.String("n"), "" }, "ValidationError"},
 		"unknown protocol":      {func(in *elbv2.CreateTargetGroupInput) { in.Name, in.Protocol = aws.String("n"), "SCTP" }, "ValidationError"},
 		"no port":               {func(in *elbv2.CreateTargetGroupInput) { in.Name, in.Port = aws.String("n"), nil }, "ValidationError"},

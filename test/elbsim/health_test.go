@@ -98,6 +98,7 @@ func TestSetHealth(t *testing.T) {
 	b.Expect(b.SetHealth(b.arn, target, types.TargetHealthStateEnumUnhealthy)).To(Succeed())
 	b.Expect(b.deregister(target)).To(Succeed())
 	b.Expect(b.health()).To(Equal(is(draining)))
+	b.Expect(b.SetHealth(b.arn, target, types.TargetHealthStateEnumHealthy)).To(MatchError(ContainSubstring("not registered")))
 	b.Expect(b.register(target)).To(Succeed())
 	b.Expect(b.health()).To(Equal(is(healthy)), "a set state ends with the registration")
 

@@ -131,6 +131,18 @@ func TestQuota(t *testing.T) {
 	b.Expect(code(b.register("10.0.0.1:81"))).To(Equal("TooManyTargets"), "another port is another target")
 }
 
+func TestConfigureReachesGroupsOldAndNew(t *testing.T) {
+	b := newBench(t)
+	b.Configure(func(s *elbsim.Settings) { s.Quota = 1 })
+	b.Expect(code(b.register("10.0.0.1:80", "10.0.0.2:80"))).To(Equal("TooManyTargets"))
+	created, err := b.CreateGroup(elbsim.Group{Name: "later", Protocol: "TCP", Port: 80, VPCID: "vpc-1", TargetType: "ip"})
+	b.Expect(err).NotTo(HaveOccurred())
+	b.arn = created.ARN
+	b.Expect(code(b.register("10.0.0.1:80", "10.0.0.2:80"))).To(Equal("TooManyTargets"))
+	b.Expect(b.ConfigureGroup(b.arn, func(s *elbsim.Settings) { s.Quota = 2 })).To(Succeed())
+	b.Expect(b.register("10.0.0.1:80", "10.0.0.2:80")).To(Succeed())
+}
+
 func TestDrainingTargetsAndTheQuota(t *testing.T) {
 	for _, counts := range []bool{false, true} {
 		t.Run(fmt.Sprintf("draining counts %v", counts), func(t *testing.T) {
