@@ -25,14 +25,17 @@
 //
 // # Cost
 //
-// Measured on a 2-core virtual machine. What a start takes is mostly
-// processor time, so a busy machine multiplies it:
+// Measured on a 2-core virtual machine that was compiling other things
+// meanwhile. A start takes processor time (6 s for a light cluster, 10 s for
+// a full one), so it is faster on an idle machine, and on one that is very
+// busy it was seen to take three times as long.
 //
-//	                      CPU time    elapsed, machine half busy
-//	light cluster         5 s         6.5 s
-//	full cluster          10 s        16 s
-//	20-replica Deploy     under 2 s   2.7 s, until all are in EndpointSlices
-//	Stop                              0.2 s
+//	light cluster up                   7 s
+//	full cluster up, nodes Ready      11 s
+//	two full clusters up at once      16 s
+//	20 replicas in EndpointSlices      2 s after Deploy
+//	20 replicas replaced             1.3 s after Restart
+//	Stop                             0.2 s
 //
 // Two full clusters use 700 MB together, the memory that their programs
 // share counted once.

@@ -8,7 +8,7 @@
 # Without names: everything but envtest. envtest is what light clusters need:
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
 set -euo pipefail
-set -m # a process group for each job, see cleanup
+set -m # a process group for each job, see end
 
 kwok_version=v0.8.0
 controller_gen_version=v0.23.0
@@ -26,11 +26,13 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# cleanup ends jobs with their children, such as compilers.
+# end ends a job with its children, such as compilers.
+end() { { kill -- "-$1" && wait "$1"; } 2>/dev/null || true; }
+
 cleanup() {
-	local group
-	for group in $(jobs -p); do
-		kill -- "-$group" 2>/dev/null || true
+	local job
+	for job in $(jobs -p); do
+		end "$job"
 	done
 	rm -rf "$new"
 }
@@ -64,7 +66,7 @@ install() {
 	"install_$name" >"$logs/$name.log" 2>&1 &
 	job=$!
 	wait "$job" || status=$?
-	kill -- "-$beat"
+	end "$beat"
 	if ((status != 0)); then
 		say "$name ${version%% *}: failed after $((SECONDS - begin)) s, last lines of $logs/$name.log:" >&2
 		tail -n 20 "$logs/$name.log" >&2
