@@ -1,0 +1,424 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/memory"
+)
+
+func TestFirstClaimCreatesTheEntry(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		c := config("uid-a", table)
+		heartbeat := cluster.NewHeartbeat(c)
+		g.Expect(c.Gate.Check()).To(MatchError(`cluster ID "blue" is not claimed in the ownership table yet`))
+
+		start(t, heartbeat)
+		g.Expect(c.Gate.Check()).To(Succeed())
+		g.Expect(c.Gate.Drained()).To(BeFalse())
+		got := entry(t, table)
+		g.Expect(got.WriteID).NotTo(BeEmpty())
+		got.WriteID = ""
+		g.Expect(cmp.Diff(got, ownership.Cluster{
+			ID: "blue", Fingerprint: "uid-a", State: ownership.ClusterActive,
+			HeartbeatSeq: 1, HeartbeatAt: time.Now(),
+			Revision: ownership.Revision{Version: 1}, ControllerVersion: "v1.2.3",
+		})).To(BeEmpty())
+	})
+}
+
+func TestHeartbeatIsOneWritePerInterval(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table, calls := memory.New(), &journal{}
+		table.Intercept(calls.intercept(noFault))
+		beating(t, config("uid-a", table))
+		pass(time.Minute)
+
+		g.Expect(calls.count(memory.Cluster)).To(Equal(1), "reads")
+		g.Expect(calls.count(memory.PutCluster)).To(Equal(7), "writes: at 0, 10, ... 60 s")
+		g.Expect(entry(t, table).HeartbeatSeq).To(BeEquivalentTo(7))
+		g.Expect(entry(t, table).HeartbeatAt).To(BeTemporally("==", time.Now()))
+	})
+}
+
+func TestClaimGoesOnFromOurOwnEntry(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		put(t, table, ownership.Cluster{
+			ID: "blue", Fingerprint: "uid-a", State: ownership.ClusterDrained, HeartbeatSeq: 41, ControllerVersion: "v1.0.0",
+		})
+		gate := beating(t, config("uid-a", table))
+
+		g.Expect(gate.Check()).To(Succeed())
+		g.Expect(gate.Drained()).To(BeTrue())
+		got := entry(t, table)
+		g.Expect(got.HeartbeatSeq).To(BeEquivalentTo(42))
+		g.Expect(got.State).To(Equal(ownership.ClusterDrained))
+		g.Expect(got.ControllerVersion).To(Equal("v1.2.3"))
+	})
+}
+
+// Field case 28.
+func TestSecondClusterWithAnIDTouchesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table, calls := memory.New(), &journal{}
+		seen := time.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
+		theirs := put(t, table, ownership.Cluster{
+			ID: "blue", Fingerprint: "uid-b", State: ownership.ClusterRetired, HeartbeatSeq: 7, HeartbeatAt: seen,
+		})
+		table.Intercept(calls.intercept(noFault))
+		began := time.Now()
+		gate := beating(t, config("uid-a", table))
+
+		duplicate, ok := errors.AsType[*cluster.DuplicateIDError](gate.Check())
+		g.Expect(ok).To(BeTrue(), "gate: %v", gate.Check())
+		g.Expect(*duplicate).To(Equal(cluster.DuplicateIDError{
+			ID: "blue", Ours: "uid-a", Theirs: "uid-b", LastSeen: seen, CheckedAt: began,
+		}))
+		g.Expect(duplicate).To(MatchError(And(
+			ContainSubstring("uid-a"), ContainSubstring("uid-b"), ContainSubstring("1999-12-31T23:59:00Z"),
+			ContainSubstring("--cluster-id"), ContainSubstring("remove its entry"),
+		)))
+
+		pass(time.Hour)
+		g.Expect(calls.count(memory.PutCluster)).To(BeZero())
+		g.Expect(entry(t, table)).To(Equal(theirs))
+		g.Expect(gate.Check()).To(BeAssignableToTypeOf(duplicate))
+
+		table.Wipe() // the operator removes the entry
+		pass(30 * time.Second)
+		g.Expect(gate.Check()).To(Succeed())
+		g.Expect(entry(t, table).Fingerprint).To(Equal("uid-a"))
+	})
+}
+
+// Field case 28, with an entry that was removed while its cluster lived.
+func TestDuplicateAppearsAtRunTime(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		first := beating(t, config("uid-a", table))
+		pass(5 * time.Second)
+		g.Expect(first.Check()).To(Succeed())
+
+		table.Wipe()
+		second := beating(t, config("uid-b", table))
+		g.Expect(second.Check()).To(Succeed())
+		pass(10 * time.Second)
+		g.Expect(first.Check()).To(BeAssignableToTypeOf(&cluster.DuplicateIDError{}))
+
+		pass(time.Hour)
+		g.Expect(second.Check()).To(Succeed())
+		g.Expect(first.Check()).To(BeAssignableToTypeOf(&cluster.DuplicateIDError{}))
+		got := entry(t, table)
+		g.Expect(got.Fingerprint).To(Equal("uid-b"))
+		g.Expect(got.HeartbeatSeq).To(Equal(got.Version), "a write that was no heartbeat of the second")
+	})
+}
+
+func TestTwoClustersThatStartTogether(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		// Both read that there is no entry before either writes.
+		start := make(chan struct{})
+		table.Intercept(func(op memory.Op) memory.Fault {
+			if op.Kind == memory.PutCluster {
+				<-start
+			}
+			return memory.Fault{}
+		})
+		gates := []*cluster.Gate{beating(t, config("uid-a", table)), beating(t, config("uid-b", table))}
+		close(start)
+		pass(time.Second)
+
+		open, duplicates := 0, 0
+		for _, gate := range gates {
+			switch err := gate.Check(); {
+			case err == nil:
+				open++
+			case errors.As(err, new(*cluster.DuplicateIDError)):
+				duplicates++
+			}
+		}
+		g.Expect([]int{open, duplicates}).To(Equal([]int{1, 1}))
+	})
+}
+
+func TestStateFollowsTheOperator(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		gate := beating(t, config("uid-a", table))
+
+		operate(t, table, ownership.ClusterDrained)
+		pass(10 * time.Second)
+		g.Expect(gate.Check()).To(Succeed())
+		g.Expect(gate.Drained()).To(BeTrue())
+
+		operate(t, table, ownership.ClusterRetired)
+		retired := entry(t, table)
+		pass(10 * time.Second)
+		g.Expect(gate.Check()).To(MatchError(&cluster.RetiredError{ID: "blue"}))
+		pass(time.Hour)
+		g.Expect(entry(t, table)).To(Equal(retired), "a retired cluster writes nothing")
+
+		operate(t, table, "Paused")
+		pass(30 * time.Second)
+		g.Expect(gate.Check()).To(MatchError(&cluster.UnknownStateError{ID: "blue", State: "Paused"}))
+
+		operate(t, table, ownership.ClusterActive)
+		pass(30 * time.Second)
+		g.Expect(gate.Check()).To(Succeed())
+		g.Expect(gate.Drained()).To(BeFalse())
+	})
+}
+
+func TestRetiredClusterStaysOutAfterARestart(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		table := memory.New()
+		retired := put(t, table, ownership.Cluster{ID: "blue", Fingerprint: "uid-a", State: ownership.ClusterRetired})
+		gate := beating(t, config("uid-a", table))
+		g := NewWithT(t)
+		g.Expect(gate.Check()).To(MatchError(&cluster.RetiredError{ID: "blue"}))
+		g.Expect(entry(t, table)).To(Equal(retired))
+	})
+}
+
+// resending applies each write and then sends it again, as an SDK does when
+// the reply to its first attempt was lost.
+type resending struct{ *memory.Table }
+
+func (r resending) PutCluster(ctx context.Context, next ownership.Cluster, seen ownership.Revision) error {
+	if err := r.Table.PutCluster(ctx, next, seen); err != nil {
+		return err
+	}
+	return r.Table.PutCluster(ctx, next, seen)
+}
+
+// Field case 9.
+func TestOwnWriteIsRecognised(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		gate := beating(t, config("uid-a", resending{table}))
+		g.Expect(gate.Check()).To(Succeed())
+		pass(time.Minute)
+		g.Expect(gate.Check()).To(Succeed())
+		g.Expect(entry(t, table).HeartbeatSeq).To(BeEquivalentTo(7), "one heartbeat per interval")
+	})
+}
+
+func TestLostReplies(t *testing.T) {
+	for name, fault := range map[string]memory.Fault{"applied": memory.LoseReply(), "applied later": memory.Delay()} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				g := NewWithT(t)
+				table := memory.New()
+				table.Intercept(func(op memory.Op) memory.Fault {
+					if op.Writes() {
+						return fault
+					}
+					return memory.Fault{}
+				})
+				gate := beating(t, config("uid-a", table))
+				g.Expect(gate.Check()).To(MatchError(ownership.ErrUnavailable))
+
+				table.Intercept(nil)
+				if len(table.Delayed()) > 0 {
+					g.Expect(table.Land(0)).To(Succeed())
+				}
+				pass(time.Second)
+				g.Expect(gate.Check()).To(Succeed())
+				got := entry(t, table)
+				g.Expect(got.Fingerprint).To(Equal("uid-a"))
+				g.Expect(got.HeartbeatSeq).To(BeEquivalentTo(2))
+			})
+		})
+	}
+}
+
+func TestTableErrorsAtStartKeepTheGateClosed(t *testing.T) {
+	for _, tc := range []struct {
+		class  error
+		advice string
+	}{
+		{ownership.ErrTableMissing, "create the table"},
+		{ownership.ErrTableCreating, "wait until the table is active"},
+		{ownership.ErrForbidden, "IAM role"},
+		{ownership.ErrThrottled, "capacity"},
+		{ownership.ErrUnavailable, "network path"},
+	} {
+		t.Run(tc.class.Error(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				g := NewWithT(t)
+				table, calls := memory.New(), &journal{}
+				table.Intercept(calls.intercept(refuse(tc.class)))
+				gate := beating(t, config("uid-a", table))
+				g.Expect(gate.Check()).To(BeAssignableToTypeOf(&cluster.NotClaimedError{}))
+				g.Expect(gate.Check()).To(MatchError(tc.class))
+				g.Expect(gate.Check()).To(MatchError(ContainSubstring(tc.advice)))
+
+				pass(time.Hour)
+				g.Expect(gate.Check()).To(MatchError(tc.class))
+				g.Expect(calls.count(memory.PutCluster)).To(BeZero())
+
+				table.Intercept(nil)
+				pass(30 * time.Second)
+				g.Expect(gate.Check()).To(Succeed())
+			})
+		})
+	}
+}
+
+func TestRetriesBackOffToTensOfSeconds(t *testing.T) {
+	for _, tc := range []struct {
+		random float64
+		want   []time.Duration
+	}{
+		{0, []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second, 15 * time.Second}},
+		{0.5, []time.Duration{750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second, 6 * time.Second, 12 * time.Second, 22500 * time.Millisecond, 22500 * time.Millisecond}},
+	} {
+		inBubble(t, func(t *testing.T) {
+			table, calls := memory.New(), &journal{}
+			table.Intercept(calls.intercept(refuse(ownership.ErrThrottled)))
+			c := config("uid-a", table)
+			c.Random = func() float64 { return tc.random }
+			beating(t, c)
+			pass(time.Hour)
+			g := NewWithT(t)
+			g.Expect(calls.gaps()[:len(tc.want)]).To(Equal(tc.want))
+			g.Expect(calls.gaps()).To(HaveEach(BeNumerically("<=", 30*time.Second)))
+		})
+	}
+}
+
+func TestTableErrorsAfterTheClaimKeepTheGateOpen(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		gate := beating(t, config("uid-a", table))
+		table.Intercept(refuse(ownership.ErrUnavailable))
+		pass(time.Hour)
+		g.Expect(gate.Check()).To(Succeed())
+	})
+}
+
+func TestTableErrorsDoNotHideARefusal(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		put(t, table, ownership.Cluster{ID: "blue", Fingerprint: "uid-b", State: ownership.ClusterActive})
+		gate := beating(t, config("uid-a", table))
+		table.Intercept(refuse(ownership.ErrUnavailable))
+		pass(time.Hour)
+		g.Expect(gate.Check()).To(BeAssignableToTypeOf(&cluster.DuplicateIDError{}))
+	})
+}
+
+// Field case 32: rows deleted by hand, a table restored from yesterday.
+func TestOwnEntryIsWrittenAgainAfterATableLostIt(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		gate := beating(t, config("uid-a", table))
+		yesterday := table.Snapshot()
+		events := gate.Watch()
+
+		table.Wipe()
+		pass(10 * time.Second)
+		g.Expect(entry(t, table).Fingerprint).To(Equal("uid-a"))
+		table.Restore(yesterday)
+		pass(10 * time.Second)
+		g.Expect(entry(t, table).HeartbeatSeq).To(BeEquivalentTo(2))
+		g.Expect(gate.Check()).To(Succeed())
+		g.Expect(drain(events)).To(BeZero())
+	})
+}
+
+func TestUnreadableNamespaceKeepsTheGateClosed(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table, calls := memory.New(), &journal{}
+		table.Intercept(calls.intercept(noFault))
+		forbidden := true
+		c := config("uid-a", table)
+		c.Live = kubeSystem("uid-a").WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, live client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+				if forbidden {
+					return apierrors.NewForbidden(corev1.Resource("namespaces"), key.Name, nil)
+				}
+				return live.Get(ctx, key, obj, opts...)
+			},
+		}).Build()
+		gate := beating(t, c)
+		g.Expect(gate.Check()).To(MatchError(And(ContainSubstring("kube-system"), ContainSubstring("service account"))))
+		g.Expect(calls.calls).To(BeEmpty())
+
+		forbidden = false
+		pass(time.Second)
+		g.Expect(gate.Check()).To(Succeed())
+	})
+}
+
+func TestEmptyFingerprintClaimsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		gate := beating(t, config("", table))
+		g.Expect(gate.Check()).To(MatchError(ContainSubstring("kube-system: it has none")))
+		g.Expect(table.Clusters(t.Context())).To(BeEmpty())
+	})
+}
+
+// hanging does not answer before its context ends.
+type hanging struct{ *memory.Table }
+
+func (h hanging) Cluster(ctx context.Context, _ string) (ownership.Cluster, error) {
+	<-ctx.Done()
+	return ownership.Cluster{}, errors.Join(ownership.ErrUnavailable, ctx.Err())
+}
+
+func TestHangingTableIsReported(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		gate := beating(t, config("uid-a", hanging{memory.New()}))
+		pass(9 * time.Second)
+		g.Expect(gate.Check()).NotTo(MatchError(ownership.ErrUnavailable))
+		pass(2 * time.Second)
+		g.Expect(gate.Check()).To(MatchError(ownership.ErrUnavailable))
+	})
+}
+
+func TestStartEndsWithItsContext(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		c := config("uid-a", table)
+		events := c.Gate.Watch()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		heartbeat := cluster.NewHeartbeat(c)
+		g.Expect(heartbeat.Start(ctx)).To(Succeed())
+		g.Expect(c.Gate.Check()).NotTo(MatchError(context.Canceled), "a shutdown is not an outage")
+		g.Expect(drain(events)).To(BeZero())
+		synctest.Wait()
+	})
+}

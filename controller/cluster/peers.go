@@ -1,0 +1,106 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"target-ownership-controller/ownership"
+)
+
+const (
+	peersInterval = 30 * time.Second
+	peersTimeout  = 10 * time.Second
+)
+
+// Peer is what we see of another cluster.
+type Peer struct {
+	State ownership.ClusterState
+	// Silent is for how long its heartbeat has been standing still, at least:
+	// from after the reading that first saw the heartbeat to before the last
+	// one, on our own monotonic clock. It starts at zero when we start.
+	Silent time.Duration
+}
+
+// Peers watches the heartbeats of the other clusters, for status and metrics.
+// It removes nothing: a cluster whose controller is down may still serve. It
+// is a manager.Runnable of the leader, and safe for concurrent use.
+type Peers struct {
+	registry ownership.Registry
+	self     string
+
+	mu        sync.Mutex
+	sightings map[string]heartbeatSighting
+	peers     map[string]Peer
+}
+
+// heartbeatSighting is the first time we saw a cluster at a heartbeat.
+type heartbeatSighting struct {
+	fingerprint string
+	seq         int64
+	first       time.Time
+}
+
+// NewPeers returns the peers of the cluster with the ID self, none seen yet.
+func NewPeers(registry ownership.Registry, self string) *Peers {
+	return &Peers{registry: registry, self: self}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (p *Peers) NeedLeaderElection() bool { return true }
+
+// Start implements manager.Runnable: it observes every 30 s and returns nil
+// when ctx ends.
+func (p *Peers) Start(ctx context.Context) error {
+	for {
+		if _, err := p.Observe(ctx); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).WithName("peers").Error(err, "cannot see the other clusters")
+		}
+		if !pause(ctx, peersInterval) {
+			return nil
+		}
+	}
+}
+
+// Observe reads the registry once, with one query, and returns the other
+// clusters by ID. An error, of a class of package ownership, leaves what was
+// seen before: a cluster is not silent because we cannot see it.
+func (p *Peers) Observe(ctx context.Context) (map[string]Peer, error) {
+	ctx, cancel := context.WithTimeout(ctx, peersTimeout)
+	defer cancel()
+	began := time.Now()
+	clusters, err := p.registry.Clusters(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the clusters: %w", err)
+	}
+	ended := time.Now()
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sightings := make(map[string]heartbeatSighting, len(clusters))
+	peers := make(map[string]Peer, len(clusters))
+	for _, c := range clusters {
+		if c.ID == p.self {
+			continue
+		}
+		s, seen := p.sightings[c.ID]
+		if !seen || s.seq != c.HeartbeatSeq || s.fingerprint != c.Fingerprint {
+			s = heartbeatSighting{fingerprint: c.Fingerprint, seq: c.HeartbeatSeq, first: ended}
+		}
+		sightings[c.ID] = s
+		peers[c.ID] = Peer{State: c.State, Silent: max(0, began.Sub(s.first))}
+	}
+	p.sightings, p.peers = sightings, peers
+	return maps.Clone(peers), nil
+}
+
+// Seen returns the other clusters as of the last successful observation.
+func (p *Peers) Seen() map[string]Peer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.peers)
+}
