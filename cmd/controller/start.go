@@ -28,6 +28,7 @@ import (
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership/dynamo"
 )
 
@@ -67,6 +68,7 @@ func loadAWS(ctx context.Context, s *settings) (aws.Config, error) {
 	if c.Region == "" {
 		return aws.Config{}, fmt.Errorf("--region: neither the flag nor AWS_REGION nor the AWS configuration names a region; give --region")
 	}
+	c.APIOptions = append(c.APIOptions, metrics.TimeCalls)
 	s.region = c.Region
 	return c, nil
 }

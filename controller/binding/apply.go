@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/plan"
@@ -20,6 +21,7 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 	}
 	err := p.Run(ctx)
 	b.report = p.Report
+	metrics.Changed(len(p.Report.Registered), len(p.Report.Deregistered))
 	if len(p.Report.Registered) > 0 || len(p.Report.Deregistered) > 0 {
 		log.FromContext(ctx).Info("target group changed", "targetGroup", b.state.group.ARN,
 			"registered", len(p.Report.Registered), "deregistered", len(p.Report.Deregistered))

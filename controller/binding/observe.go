@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 )
 
@@ -39,6 +40,7 @@ func (r *Reconciler) observe(ctx context.Context, b *round) error {
 		return nil
 	}
 	if missing := st.ledger.Listed(present(health)); len(missing) > 0 {
+		metrics.Repaired(len(missing))
 		log.FromContext(ctx).Info("targets were taken out by somebody else and will be registered again", "targets", len(missing), "first", missing[0])
 	}
 	st.compared, st.nextCompare = true, now.Add(jitter(r.ComparePeriod))

@@ -18,6 +18,7 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
 )
@@ -114,9 +115,14 @@ func (r *Reconciler) vanished(ctx context.Context, key client.ObjectKey) (reconc
 			return reconcile.Result{RequeueAfter: r.backoff.When(key)}, nil
 		}
 	}
+	r.forget(key)
+	return reconcile.Result{}, nil
+}
+
+func (r *Reconciler) forget(key client.ObjectKey) {
 	r.states.forget(key)
 	r.backoff.Forget(key)
-	return reconcile.Result{}, nil
+	metrics.Forget(key.Namespace, key.Name)
 }
 
 // pass is the whole program: what is wanted, what is there, make it so.
@@ -172,8 +178,7 @@ func (r *Reconciler) release(ctx context.Context, b *round) error {
 	if err := r.Client.Patch(ctx, b.TargetGroupBinding, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	r.states.forget(key)
-	r.backoff.Forget(key)
+	r.forget(key)
 	log.FromContext(ctx).Info("binding released", "targetGroup", b.Status.TargetGroupARN)
 	return nil
 }

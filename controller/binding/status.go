@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/metrics"
 )
 
 // status says on the binding what the pass came to. It writes nothing when
@@ -26,6 +27,7 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 	b.setCondition(v1beta1.ConditionReady, ready)
 	b.setCondition(v1beta1.ConditionOwnershipConsistent, consistent)
 	r.reportTransition(b, before, ready)
+	metrics.Binding(b.Namespace, b.Name, b.Status.Targets, ready.status == metav1.ConditionTrue)
 	return r.writeStatus(ctx, b, before)
 }
 

@@ -3,7 +3,7 @@
 # A program is left alone when its stamp in bin/.stamps says that the pinned
 # version is there. Everything Go comes through the module proxy.
 #
-#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|dynalite|envtest]...
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|dynalite|envtest]...
 #
 # Without names: everything but envtest. envtest is what light clusters need:
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
@@ -13,6 +13,7 @@ set -m # a process group for each job, see end
 kwok_version=v0.8.0
 controller_gen_version=v0.23.0
 golangci_lint_version=v2.15.0
+gotestsum_version=v1.13.0
 
 tools=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$tools/../.." && pwd)
@@ -133,6 +134,11 @@ install_golangci-lint() {
 	mv "$new/golangci-lint" "$bin/golangci-lint"
 }
 
+install_gotestsum() {
+	go_install gotest.tools/gotestsum "$gotestsum_version"
+	mv "$new/gotestsum" "$bin/gotestsum"
+}
+
 install_dynalite() { (cd "$dynalite" && npm ci); }
 
 # have_light_assets: the user already has etcd and kube-apiserver.
@@ -156,6 +162,7 @@ require() {
 	kwok) install kwok $kwok_version "1 to 4 minutes" "$bin/kwok" ;;
 	controller-gen) install controller-gen $controller_gen_version "1 minute" "$bin/controller-gen" ;;
 	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
+	gotestsum) install gotestsum $gotestsum_version "half a minute" "$bin/gotestsum" ;;
 	dynalite)
 		if command -v npm >/dev/null; then
 			install dynalite "$dynalite_version $(cksum <"$dynalite/package-lock.json")" "a few seconds" \
@@ -173,7 +180,7 @@ require() {
 }
 
 if (($# == 0)); then
-	set -- etcd kubernetes kwok controller-gen golangci-lint dynalite
+	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum dynalite
 fi
 for name in "$@"; do
 	require "$name"

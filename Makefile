@@ -1,0 +1,60 @@
+# Every target works on a fresh machine with Go, git, make and a C compiler.
+# What else it needs is built into bin/, once.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := help
+
+BIN := $(CURDIR)/bin
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+INSTALL := test/tools/install.sh
+MODULES := . test
+
+.PHONY: help
+help: ## Show the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: build ## Two clusters, one shared target group: see who owns what (KEEP=1 leaves it up)
+	@$(INSTALL) etcd kubernetes kwok
+	@cd test && go run ./cmd/demo
+
+.PHONY: test
+test: build ## Run every test, with one summary
+	@$(INSTALL) etcd kubernetes kwok dynalite gotestsum
+	@$(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --hide-summary=output --raw-command -- test/tools/test.sh
+
+.PHONY: unit
+unit: ## Run the tests that need no control plane: seconds
+	go test ./...
+
+.PHONY: bench
+bench: build ## Measure passes, counted calls, binary and memory
+	@$(INSTALL) etcd kubernetes
+	cd test && go test -run '^$$' -bench . -benchtime 20x ./bench/...
+
+.PHONY: build
+build: ## Build the controller into bin/
+	@CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/controller ./cmd/controller
+
+.PHONY: generate
+generate: ## Write the CRD and the deep copies from the API types
+	@$(INSTALL) controller-gen
+	go generate ./...
+
+.PHONY: lint
+lint: generate ## gofmt, vet, import rules, shell, generated files up to date
+	@$(INSTALL) golangci-lint
+	@for module in $(MODULES); do echo "lint: $$module"; (cd $$module && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...); done
+	@git diff --exit-code --stat -- controller/api charts || { echo "lint: generated files are out of date; commit what make generate wrote" >&2; exit 1; }
+	@if command -v shellcheck >/dev/null; then shellcheck test/tools/*.sh .ci/run; else echo "lint: shellcheck is not installed, shell scripts are not checked"; fi
+
+.PHONY: tools
+tools: ## Build all tools into bin/ (the first time takes about 15 minutes)
+	@$(INSTALL)
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf $(BIN) test/dynalite/node_modules

@@ -1,0 +1,37 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// TimeCalls makes a client observe the duration of each call. It goes into
+// aws.Config.APIOptions.
+func TimeCalls(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("TimeCalls", timeCall), middleware.After)
+}
+
+func timeCall(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	begun := time.Now()
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	calls.WithLabelValues(awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), outcome(err)).
+		Observe(time.Since(begun).Seconds())
+	return out, metadata, err
+}
+
+func outcome(err error) string {
+	var api smithy.APIError
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.As(err, &api):
+		return api.ErrorCode()
+	default:
+		return "failed"
+	}
+}
