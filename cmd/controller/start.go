@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -13,20 +12,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/api/v1beta1"
-	"target-ownership-controller/controller/binding"
-	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership/dynamo"
@@ -47,7 +43,7 @@ func start(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := assemble(ctx, mgr, s, awsConfig); err != nil {
+	if err := controller.Setup(ctx, mgr, options(s, awsConfig)); err != nil {
 		return err
 	}
 	ctrl.Log.Info("starting", "version", version, "clusterID", s.clusterID, "table", s.table, "region", s.region)
@@ -101,50 +97,25 @@ func newManager(s settings) (manager.Manager, error) {
 	if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
 		return nil, fmt.Errorf("the CustomResourceDefinition of TargetGroupBinding is not installed in this cluster: %w; apply charts/target-ownership-controller/crds first", err)
 	}
-	return mgr, mgr.AddHealthzCheck("ping", healthz.Ping)
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("caches", synced(mgr))
 }
 
-// assemble builds the parts and hands them to the manager.
-func assemble(ctx context.Context, mgr manager.Manager, s settings, awsConfig aws.Config) error {
-	store := dynamo.New(dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) {
-		o.BaseEndpoint = endpoint(s.dynamoDBEndpoint)
-	}), s.table, dynamo.Options{})
-	groups := elb.New(elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) {
-		o.BaseEndpoint = endpoint(s.elbv2Endpoint)
-	}), elb.Options{Region: s.region})
-
-	gate := cluster.NewGate()
-	changed := gate.Watch()
-	bindings := binding.New(binding.Reconciler{
-		Client: mgr.GetClient(),
-		Live:   mgr.GetAPIReader(),
-		Groups: groups,
-		Store:  store,
-		Gate:   gate,
-		Events: mgr.GetEventRecorder("target-ownership-controller"),
-		Clock:  clock.RealClock{},
-		NewID:  uuid.NewString,
-		Options: binding.Options{
-			ClusterID: s.clusterID, Region: s.region, Version: version, ComparePeriod: s.comparePeriod,
-		},
-	})
-	if err := bindings.SetupWithManager(ctx, mgr, s.workers, changed); err != nil {
-		return fmt.Errorf("set up the reconciler: %w", err)
+func options(s settings, awsConfig aws.Config) controller.Options {
+	table := dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) { o.BaseEndpoint = endpoint(s.dynamoDBEndpoint) })
+	groups := elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) { o.BaseEndpoint = endpoint(s.elbv2Endpoint) })
+	return controller.Options{
+		Table:           dynamo.New(table, s.table, dynamo.Options{}),
+		Groups:          elb.New(groups, elb.Options{Region: s.region}),
+		ClusterID:       s.clusterID,
+		Version:         version,
+		ComparePeriod:   s.comparePeriod,
+		HeartbeatPeriod: s.heartbeatPeriod,
+		Workers:         s.workers,
+		Leases:          leases(s.lbcLeases),
 	}
-	for _, runnable := range []manager.Runnable{
-		cluster.NewLoadBalancerControllerGuard(mgr.GetAPIReader(), gate, leases(s.lbcLeases)...),
-		cluster.NewHeartbeat(cluster.HeartbeatConfig{
-			Live: mgr.GetAPIReader(), Registry: store, Gate: gate,
-			ClusterID: s.clusterID, ControllerVersion: version, Interval: s.heartbeatPeriod,
-			NewID: uuid.NewString, Random: rand.Float64,
-		}),
-		&binding.Orphans{Reconciler: bindings, Period: s.comparePeriod},
-	} {
-		if err := mgr.Add(runnable); err != nil {
-			return err
-		}
-	}
-	return mgr.AddReadyzCheck("caches", synced(mgr))
 }
 
 func endpoint(url string) *string {

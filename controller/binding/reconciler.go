@@ -42,7 +42,6 @@ type Gate interface {
 // Options are the settings of a Reconciler.
 type Options struct {
 	ClusterID string
-	Region    string
 	Version   string
 	// ComparePeriod is the time between two comparisons of a record with its
 	// group. Each binding adds up to a tenth at random.

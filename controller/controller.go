@@ -1,0 +1,77 @@
+// Package controller puts the parts of the controller together.
+package controller
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"target-ownership-controller/controller/binding"
+	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/ownership"
+)
+
+// Table is the ownership table.
+type Table interface {
+	ownership.Store
+	ownership.Registry
+	// Verify checks that the table is what the protocol needs.
+	Verify(context.Context) error
+}
+
+// Options are what the controller works with. All but Leases are required.
+type Options struct {
+	Table  Table
+	Groups binding.Groups
+
+	ClusterID       string
+	Version         string
+	ComparePeriod   time.Duration // between two comparisons of a record with its group
+	HeartbeatPeriod time.Duration
+	Workers         int // bindings worked on at once
+
+	// Leases show that the AWS Load Balancer Controller runs in this cluster;
+	// none means its default lease, in any namespace.
+	Leases []types.NamespacedName
+}
+
+// Setup hands the parts of the controller to the manager. The manager's
+// scheme has to know v1beta1.
+func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
+	gate := cluster.NewGate()
+	changed := gate.Watch()
+	bindings := binding.New(binding.Reconciler{
+		Client:  mgr.GetClient(),
+		Live:    mgr.GetAPIReader(),
+		Groups:  o.Groups,
+		Store:   o.Table,
+		Gate:    gate,
+		Events:  mgr.GetEventRecorder("target-ownership-controller"),
+		Clock:   clock.RealClock{},
+		NewID:   uuid.NewString,
+		Options: binding.Options{ClusterID: o.ClusterID, Version: o.Version, ComparePeriod: o.ComparePeriod},
+	})
+	if err := bindings.SetupWithManager(ctx, mgr, o.Workers, changed); err != nil {
+		return fmt.Errorf("set up the reconciler: %w", err)
+	}
+	for _, runnable := range []manager.Runnable{
+		cluster.NewLoadBalancerControllerGuard(mgr.GetAPIReader(), gate, o.Leases...),
+		cluster.NewHeartbeat(cluster.HeartbeatConfig{
+			Live: mgr.GetAPIReader(), Registry: o.Table, Verify: o.Table.Verify, Gate: gate,
+			ClusterID: o.ClusterID, ControllerVersion: o.Version, Interval: o.HeartbeatPeriod,
+			NewID: uuid.NewString, Random: rand.Float64,
+		}),
+		&binding.Orphans{Reconciler: bindings, Period: o.ComparePeriod},
+	} {
+		if err := mgr.Add(runnable); err != nil {
+			return err
+		}
+	}
+	return nil
+}
