@@ -1,0 +1,242 @@
+// Package bench measures the controller: passes at injected latencies, and
+// what an idle process costs. It prints figures and asserts none.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"target-ownership-controller/controller"
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/ownership/dynamo"
+	"target-ownership-controller/test/elbsim"
+	"target-ownership-controller/test/kube"
+	"target-ownership-controller/test/table"
+)
+
+// The latencies of the measurement.
+const (
+	elbLatency   = 30 * time.Millisecond
+	tableLatency = 5 * time.Millisecond
+	targets      = 150
+	namespace    = "shop"
+	service      = "web"
+)
+
+// BenchmarkReplaceOnePod has 150 targets in a shared group and replaces one
+// pod: the time from the write of the EndpointSlice to the registration in
+// the group, with the calls that it took.
+func BenchmarkReplaceOnePod(b *testing.B) {
+	ctrl.SetLogger(discard)
+	w := start(b)
+	addresses := make([]string, targets)
+	for i := range addresses {
+		addresses[i] = address(i)
+	}
+	w.endpoints(b, addresses)
+	w.registered(b, addresses[targets-1])
+
+	next := targets
+	var took []time.Duration
+	b.ResetTimer()
+	for b.Loop() {
+		addresses = append(slices.Clone(addresses[1:]), address(next))
+		next++
+		w.sim.ClearJournal()
+		begun := w.endpoints(b, addresses)
+		took = append(took, w.registered(b, addresses[targets-1]).Sub(begun))
+		w.settled(b)
+	}
+	b.StopTimer()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-median/registered")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "ms-p95/registered")
+	b.ReportMetric(float64(w.sim.Count("", "RegisterTargets")), "RegisterTargets/op")
+	b.ReportMetric(float64(w.sim.Count("", "DeregisterTargets")), "DeregisterTargets/op")
+	b.ReportMetric(float64(w.sim.Count("", "DescribeTargetHealth")), "DescribeTargetHealth/op")
+}
+
+func address(i int) string { return fmt.Sprintf("10.0.%d.%d", i/200, i%200+1) }
+
+// world is one cluster with one shared group.
+type world struct {
+	cluster *kube.Cluster
+	sim     *elbsim.Simulator
+	group   string
+	changes chan elbsim.Mutation
+}
+
+func start(b *testing.B) *world {
+	b.Helper()
+	w := &world{changes: make(chan elbsim.Mutation, 1000)}
+	w.sim = elbsim.New(elbsim.Options{})
+	if _, err := w.sim.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(w.sim.Close)
+	group, err := w.sim.CreateGroup(elbsim.Group{Name: "web", Protocol: "HTTP", Port: 80, VPCID: "vpc-0123456789abcdef0", TargetType: "ip"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.group = group.ARN
+	w.sim.Intercept(func(elbsim.Call) elbsim.Fault { return elbsim.Fault{Latency: elbLatency} })
+	b.Cleanup(w.sim.Observe(func(m elbsim.Mutation) { w.changes <- m }))
+
+	w.cluster = kube.ForTest(b, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/crds"}, Scheme: scheme(b)})
+	w.apply(b)
+	w.run(b)
+	return w
+}
+
+func scheme(b *testing.B) *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return s
+}
+
+func (w *world) apply(b *testing.B) {
+	b.Helper()
+	ctx := b.Context()
+	if err := w.cluster.CreateNamespace(ctx, namespace); err != nil {
+		b.Fatal(err)
+	}
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: service}
+	port := corev1.ServicePort{Name: kube.ServicePortName, Port: kube.ServicePort, TargetPort: intstr.FromInt32(kube.TargetPort)}
+	svc := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{port}}}
+	binding := &v1beta1.TargetGroupBinding{ObjectMeta: meta, Spec: v1beta1.TargetGroupBindingSpec{
+		TargetGroupARN:          w.group,
+		MultiClusterTargetGroup: true,
+		ServiceRef:              v1beta1.ServiceReference{Name: service, Port: intstr.FromString(kube.ServicePortName)},
+	}}
+	if err := w.cluster.Client.Create(ctx, svc); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.cluster.Client.Create(ctx, binding); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// run starts the controller as cmd/controller does, with the real SDK
+// clients, and stops it when the benchmark ends.
+func (w *world) run(b *testing.B) {
+	b.Helper()
+	mgr, err := ctrl.NewManager(w.cluster.Config, ctrl.Options{
+		Scheme: scheme(b), Metrics: metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	t := table.Start(b)
+	client := dynamodb.NewFromConfig(t.Config, func(o *dynamodb.Options) {
+		o.HTTPClient = &http.Client{Transport: slow{http.DefaultTransport}}
+	})
+	limit := elb.Limit{PerSecond: 1000, Burst: 1000} // the limiter is not what is measured
+	err = controller.Setup(b.Context(), mgr, controller.Options{
+		Table:           dynamo.New(client, t.Name, dynamo.Options{}),
+		Groups:          elb.New(w.sim.Client("bench"), elb.Options{Limits: elb.Limits{Reads: limit, Mutations: limit}}),
+		ClusterID:       "bench",
+		Version:         "bench",
+		ComparePeriod:   time.Hour,
+		HeartbeatPeriod: time.Minute,
+		Workers:         10,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.start(b, mgr)
+}
+
+func (w *world) start(b *testing.B, mgr manager.Manager) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	b.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			b.Errorf("the controller ended with: %v", err)
+		}
+	})
+}
+
+// slow adds the latency of a table call.
+type slow struct{ http.RoundTripper }
+
+func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(tableLatency)
+	return s.RoundTripper.RoundTrip(r)
+}
+
+// endpoints writes one slice and returns when the last write began: what the
+// API server needs for it is part of the figures.
+func (w *world) endpoints(b *testing.B, addresses []string) time.Time {
+	b.Helper()
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: service, Labels: map[string]string{discoveryv1.LabelServiceName: service},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Ports:       []discoveryv1.EndpointPort{{Name: new(kube.ServicePortName), Port: new(int32(kube.TargetPort))}},
+	}
+	for _, a := range addresses {
+		slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{Addresses: []string{a}})
+	}
+	begun := time.Now()
+	err := w.cluster.Client.Update(b.Context(), slice)
+	if apierrors.IsNotFound(err) {
+		begun = time.Now()
+		err = w.cluster.Client.Create(b.Context(), slice)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return begun
+}
+
+// registered waits until the address is in the group and returns when the
+// simulator had answered the call.
+func (w *world) registered(b *testing.B, address string) time.Time {
+	return w.until(b, "RegisterTargets", func(m elbsim.Mutation) bool {
+		return slices.Contains(m.Call.Targets, fmt.Sprintf("%s:%d", address, kube.TargetPort))
+	})
+}
+
+// settled waits until the replaced pod has been taken out.
+func (w *world) settled(b *testing.B) {
+	w.until(b, "DeregisterTargets", func(elbsim.Mutation) bool { return true })
+}
+
+func (w *world) until(b *testing.B, action string, match func(elbsim.Mutation) bool) time.Time {
+	b.Helper()
+	timeout := time.After(time.Minute)
+	for {
+		select {
+		case m := <-w.changes:
+			if m.Call.Action == action && match(m) {
+				return time.Now()
+			}
+		case <-timeout:
+			b.Fatalf("no %s within a minute", action)
+		}
+	}
+}
