@@ -203,17 +203,11 @@ func (l *Ledger) Drop(ctx context.Context, targets []Target) error {
 
 // Forget deletes the record, with whatever it still holds: the binding and
 // its targets are gone, or the group is. To forget a record that is not
-// there succeeds.
+// there succeeds. A first write that is still in doubt may land afterwards,
+// and leave a record that no binding stands for.
 func (l *Ledger) Forget(ctx context.Context) error {
 	if !l.loaded {
 		if err := l.Look(ctx); err != nil {
-			return err
-		}
-	}
-	if l.own.Revision == (Revision{}) && len(l.pending) > 0 {
-		// A first write in doubt may land after we are gone. One write of
-		// ours keeps it from that, and then there is something to delete.
-		if err := l.Flag(ctx, nil, nil); err != nil {
 			return err
 		}
 	}
