@@ -9,6 +9,7 @@
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
 set -euo pipefail
 set -m # a process group for each job, see end
+export CGO_ENABLED=0 # as in the Makefile, to share its build cache
 
 kwok_version=v0.8.0
 controller_gen_version=v0.23.0
@@ -84,7 +85,7 @@ module_version() { awk -v module="$2" '{ sub(/^require /, "") } $1 == module { p
 # here, so that a changed main.go or dependency counts too.
 sources_version() { echo "$(module_version "$1" "$2") $(cat "$1"/go.mod "$1"/go.sum "$1"/*.go | cksum)"; }
 
-go_build() { (cd "$1" && go build -trimpath -ldflags "-s -w ${2:-}" -o "$new/" .); }
+go_build() { (cd "$1" && go build -ldflags "-s -w ${2:-}" -o "$new/" .); }
 
 # go_install PACKAGE VERSION: with the flags of the user, so that builds
 # share their cache.
