@@ -141,7 +141,7 @@ func instanceID(node *corev1.Node) (id, problem string) {
 		return "", "it is a hybrid node, which is no EC2 instance; use a target group of type ip for its Pods"
 	case providerID == "":
 		return "", "it has no provider ID (yet)"
-	case !isAWS || !strings.HasPrefix(id, "i-") || strings.Contains(id, "/"):
+	case !isAWS || !strings.HasPrefix(id, "i-"):
 		return "", fmt.Sprintf("its provider ID %s is not that of an EC2 instance", providerID)
 	}
 	return id, ""

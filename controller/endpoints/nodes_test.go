@@ -62,6 +62,7 @@ func TestNodeFitForTraffic(t *testing.T) {
 		{name: "case 24: Fargate by label", node: node("n", "", label("eks.amazonaws.com/compute-type", "fargate")), why: "it is a Fargate node, which has no instance; use a target group of type ip for its Pods"},
 		{name: "case 24: hybrid", node: node("n", "eks-hybrid:///eu-west-1/prod/mi-0abc"), why: "it is a hybrid node, which is no EC2 instance; use a target group of type ip for its Pods"},
 		{name: "another cloud", node: node("n", "gce://project/zone/vm"), why: "its provider ID gce://project/zone/vm is not that of an EC2 instance"},
+		{name: "no scheme", node: node("n", "eu-west-1a/i-0aaa"), why: "its provider ID eu-west-1a/i-0aaa is not that of an EC2 instance"},
 		{name: "SageMaker", node: node("n", "aws:///use1-az1/sagemaker/cluster/i-0aaa"), why: "its provider ID aws:///use1-az1/sagemaker/cluster/i-0aaa is not that of an EC2 instance"},
 		{name: "an ID that is none", node: node("n", "aws:///eu-west-1a/i-xyz"), why: `target "i-xyz": neither an IP address nor an instance ID such as i-0abc`},
 
