@@ -56,3 +56,19 @@ func TestCallsOfAPass(t *testing.T) {
 		t.Errorf("first pass of a new process that compares: calls (-want +got):\n%s", diff)
 	}
 }
+
+// A rolling change never dips: what enters enters first.
+func TestRegistersBeforeItDeregisters(t *testing.T) {
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	a.wants(x)
+	r.group.calls = nil
+	a.wants(y)
+	var verbs []string
+	for _, c := range r.group.calls {
+		verbs = append(verbs, c.verb)
+	}
+	if diff := cmp.Diff([]string{"register", "deregister"}, verbs); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}

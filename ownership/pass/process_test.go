@@ -69,12 +69,14 @@ func (p *process) pause(at string) {
 func (p *process) pass() {
 	binding := plan.Binding{Want: maps.Clone(p.binder.want), Exclusive: p.binder.exclusive}
 	p.ledger.Begin()
-	if p.world.compares() {
+	if compares := p.world.compares(); compares || p.world.rereads {
 		if p.ledger.Look(context.Background()) != nil {
 			return
 		}
-		p.pause("list")
-		p.ledger.Listed(p.world.list())
+		if compares {
+			p.pause("list")
+			p.ledger.Listed(p.world.list())
+		}
 	}
 	run := pass.Pass{Ledger: p.ledger, Group: p.client(), Binding: binding, Now: p.world.clock.Now}
 	err := run.Run(context.Background())

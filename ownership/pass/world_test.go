@@ -36,10 +36,12 @@ type world struct {
 	scenario scenario
 	random   *rand.Rand
 	calm     bool // no faults any more
+	rereads  bool // passes begin with a look
 	clock    *clock
 	table    *memory.Table
 	fault    memory.Fault // of the next call to the table
 	group    *group
+	listed   ownership.Set
 	binders  []*binder
 	stored   map[ownership.Owner]ownership.Record
 	epoch    map[claim]int  // counts how often an owner began to hold a target
@@ -214,8 +216,13 @@ func (w *world) landPut(i int) {
 	w.log("lands: a put of %s: %v", op.Owner, w.table.Land(i))
 }
 
-// list returns the group as it is.
-func (w *world) list() ownership.Set { return w.group.listing() }
+// list returns the group as it is, or as it was when somebody last listed it.
+func (w *world) list() ownership.Set {
+	if w.listed == nil || !w.chance(30) {
+		w.listed = w.group.listing()
+	}
+	return maps.Clone(w.listed)
+}
 
 // mix takes each record from either of two readings.
 func (w *world) mix(a, b []ownership.Record) []ownership.Record {

@@ -1,0 +1,90 @@
+package ownership
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+)
+
+// write puts next in place of our record and knows its own write again.
+func (l *Ledger) write(ctx context.Context, next Record) error {
+	begun := l.env.Now()
+	next.Revision = Revision{Version: l.own.Version + 1, WriteID: l.env.NewID()}
+	next.BindingUID, next.ControllerVersion = l.id.BindingUID, l.id.ControllerVersion
+	next.UpdatedAt = begun
+
+	err := l.store.Put(ctx, next, l.own.Revision)
+	switch {
+	case err == nil:
+		l.become(next, begun)
+		return nil
+	case errors.Is(err, ErrConflict):
+		// Either another process wrote, or our own write was applied, its
+		// reply lost, and a retry failed its condition. The table knows.
+		l.pending[next.WriteID] = pending{next, begun}
+		l.loaded = false
+		if err := l.Look(ctx); err != nil {
+			return err
+		}
+		l.look = nil // the caller's flags may be new: a look has to follow them
+		if l.own.WriteID == next.WriteID {
+			return nil
+		}
+		return err
+	case isRefusal(err):
+		return err
+	default:
+		l.pending[next.WriteID] = pending{next, begun}
+		l.loaded, l.look = false, nil
+		return err
+	}
+}
+
+// isRefusal reports whether the write was certainly not applied.
+func isRefusal(err error) bool {
+	for _, class := range []error{ErrConflict, ErrThrottled, ErrForbidden, ErrTableMissing, ErrTableCreating, ErrTooLarge} {
+		if errors.Is(err, class) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeOver makes the stored record ours: as we know it, as a write of ours
+// that was in doubt left it, or as somebody else did.
+func (l *Ledger) takeOver(stored Record) {
+	p, ours := l.pending[stored.WriteID]
+	switch {
+	case stored.Revision == l.own.Revision:
+		l.loaded = true
+	case ours:
+		l.become(p.record, p.begun)
+	case stored.Revision == Revision{} && l.deleting == l.own.Revision:
+		l.forgotten()
+	default:
+		if stored.Version <= l.own.Version {
+			l.rememberLost(stored)
+		}
+		l.own, l.loaded = stored.Clone(), true
+		l.inherit()
+	}
+}
+
+// rememberLost keeps what the table has forgotten: a version that went back
+// means rows deleted by hand or restored from a backup, and the targets that
+// we recorded are in the group all the same.
+func (l *Ledger) rememberLost(stored Record) {
+	for _, entries := range []map[Target]time.Time{l.own.Held, l.own.Releasing} {
+		for t := range entries {
+			l.lost[t] = true
+		}
+	}
+	maps.DeleteFunc(l.lost, func(t Target, _ bool) bool { return recorded(stored, t) })
+}
+
+func recorded(r Record, t Target) bool {
+	_, held := r.Held[t]
+	_, releasing := r.Releasing[t]
+	return held || releasing
+}
