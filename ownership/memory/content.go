@@ -38,16 +38,14 @@ func (t *Table) Break(key ownership.Key, reason string) {
 	t.rows.unreadable[key] = reason
 }
 
+// clone shares the records' own maps, which nothing changes once they are in
+// the table.
 func (r rows) clone() rows {
-	c := rows{
-		records:    make(map[ownership.Key]ownership.Record, len(r.records)),
+	return rows{
+		records:    maps.Clone(r.records),
 		unreadable: maps.Clone(r.unreadable),
 		clusters:   maps.Clone(r.clusters),
 	}
-	for key, rec := range r.records {
-		c.records[key] = rec.Clone()
-	}
-	return c
 }
 
 // The DynamoDB item limit, 400 KB, and about what one target adds to an item
