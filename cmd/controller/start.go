@@ -104,7 +104,12 @@ func newManager(s settings) (manager.Manager, error) {
 }
 
 func options(s settings, awsConfig aws.Config) controller.Options {
-	table := dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) { o.BaseEndpoint = endpoint(s.dynamoDBEndpoint) })
+	table := dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) {
+		o.BaseEndpoint = endpoint(s.dynamoDBEndpoint)
+		// Local engines send no checksum, and the SDK would log a warning for
+		// each of their responses.
+		o.DisableValidateResponseChecksum = s.dynamoDBEndpoint != ""
+	})
 	groups := elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) { o.BaseEndpoint = endpoint(s.elbv2Endpoint) })
 	return controller.Options{
 		Table:           dynamo.New(table, s.table, dynamo.Options{}),
