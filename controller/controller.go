@@ -11,9 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
+	ctrlmetrics "target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 )
 
@@ -60,6 +62,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	if err := bindings.SetupWithManager(ctx, mgr, o.Workers, changed); err != nil {
 		return fmt.Errorf("set up the reconciler: %w", err)
 	}
+	peers := cluster.NewPeers(o.Table, o.ClusterID)
 	for _, runnable := range []manager.Runnable{
 		cluster.NewLoadBalancerControllerGuard(mgr.GetAPIReader(), gate, o.Leases...),
 		cluster.NewHeartbeat(cluster.HeartbeatConfig{
@@ -67,11 +70,19 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 			ClusterID: o.ClusterID, ControllerVersion: o.Version, Interval: o.HeartbeatPeriod,
 			NewID: uuid.NewString, Random: rand.Float64,
 		}),
+		peers,
 		&binding.Orphans{Reconciler: bindings, Period: o.ComparePeriod},
 	} {
 		if err := mgr.Add(runnable); err != nil {
 			return err
 		}
 	}
-	return nil
+	return watchPeers(peers)
+}
+
+// watchPeers replaces the peers of an earlier Setup in the same process.
+func watchPeers(peers *cluster.Peers) error {
+	collector := ctrlmetrics.Peers{Seen: peers.Seen}
+	metrics.Registry.Unregister(collector)
+	return metrics.Registry.Register(collector)
 }

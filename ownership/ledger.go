@@ -11,7 +11,7 @@ import (
 type Identity struct {
 	Group             GroupARN
 	Owner             Owner
-	BindingUID        string
+	BindingUID        string // empty for a binding that is gone: the record keeps its own
 	ControllerVersion string
 }
 

@@ -218,3 +218,16 @@ func TestWhatIsWrittenForPeople(t *testing.T) {
 	b.Expect(r.UpdatedAt).To(Equal(b.now))
 	b.Expect(r.Releasing[x]).To(Equal(flagged.Add(time.Minute)), "since when it is leaving")
 }
+
+func TestARecordWhoseBindingIsGoneKeepsTheUID(t *testing.T) {
+	b := newBench(t)
+	b.holding("east", x)
+
+	orphan := ownership.NewLedger(b.table, ownership.Identity{Group: arn, Owner: owner("east")},
+		ownership.Env{Now: func() time.Time { return b.now }, NewID: b.newID})
+	b.look(orphan)
+	b.flag(orphan, nil, targets{x})
+
+	stored, _ := b.stored("east")
+	b.Expect(stored.BindingUID).To(Equal("uid"))
+}

@@ -11,8 +11,10 @@ import (
 func (l *Ledger) write(ctx context.Context, next Record) error {
 	begun := l.env.Now()
 	next.Revision = Revision{Version: l.own.Version + 1, WriteID: l.env.NewID()}
-	next.BindingUID, next.ControllerVersion = l.id.BindingUID, l.id.ControllerVersion
-	next.UpdatedAt = begun
+	next.ControllerVersion, next.UpdatedAt = l.id.ControllerVersion, begun
+	if l.id.BindingUID != "" {
+		next.BindingUID = l.id.BindingUID
+	}
 
 	err := l.store.Put(ctx, next, l.own.Revision)
 	switch {

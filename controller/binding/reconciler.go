@@ -61,7 +61,7 @@ type Reconciler struct {
 	NewID  func() string
 	Options
 
-	states  states
+	states  *states
 	backoff workqueue.TypedRateLimiter[client.ObjectKey]
 }
 
@@ -74,6 +74,7 @@ const (
 
 // New returns a Reconciler that remembers nothing yet.
 func New(r Reconciler) *Reconciler {
+	r.states = &states{}
 	r.backoff = workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](firstRetry, maxRetry)
 	return &r
 }

@@ -29,12 +29,14 @@ const (
 	lastRetry      = 30 * time.Second
 )
 
-// HeartbeatConfig is what a heartbeat needs. All fields but Interval are
-// required.
+// HeartbeatConfig is what a heartbeat needs. All fields but Verify
+// and Interval are required.
 type HeartbeatConfig struct {
 	Live     client.Reader // uncached
 	Registry ownership.Registry
 	Gate     *Gate
+	// Verify, if set, checks the table before the ID is claimed in it.
+	Verify func(context.Context) error
 
 	ClusterID         string
 	ControllerVersion string
@@ -106,6 +108,9 @@ func (h *Heartbeat) renew(ctx context.Context) (ownership.ClusterState, error) {
 	ctx, cancel := context.WithTimeout(ctx, renewalTimeout)
 	defer cancel()
 	if h.claim == nil {
+		if err := h.verify(ctx); err != nil {
+			return "", err
+		}
 		fingerprint, err := fingerprint(ctx, h.config.Live)
 		if err != nil {
 			return "", err
@@ -116,6 +121,13 @@ func (h *Heartbeat) renew(ctx context.Context) (ownership.ClusterState, error) {
 		}
 	}
 	return h.claim.renew(ctx)
+}
+
+func (h *Heartbeat) verify(ctx context.Context) error {
+	if h.config.Verify == nil {
+		return nil
+	}
+	return h.config.Verify(ctx)
 }
 
 func (h *Heartbeat) report(ctx context.Context, err error) {

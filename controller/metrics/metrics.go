@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/cluster"
 )
 
 var (
@@ -35,6 +36,26 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(targets, ready, changes, calls)
+}
+
+var silent = prometheus.NewDesc(
+	"target_ownership_cluster_silent_seconds",
+	"Seconds that the heartbeat of another cluster has stood still, seen on this one's clock, by cluster ID and state.",
+	[]string{"cluster", "state"}, nil)
+
+// Peers reports what is seen of the other clusters.
+type Peers struct {
+	Seen func() map[string]cluster.Peer
+}
+
+// Describe implements prometheus.Collector.
+func (Peers) Describe(descs chan<- *prometheus.Desc) { descs <- silent }
+
+// Collect implements prometheus.Collector.
+func (p Peers) Collect(values chan<- prometheus.Metric) {
+	for id, peer := range p.Seen() {
+		values <- prometheus.MustNewConstMetric(silent, prometheus.GaugeValue, peer.Silent.Seconds(), id, string(peer.State))
+	}
 }
 
 // Changed counts the targets of a pass.
