@@ -31,17 +31,14 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 	return r.writeStatus(ctx, b, before)
 }
 
-// writeStatus skips a write that the API server has answered before by
-// dropping fields that an older CRD does not know: it would do so for ever.
+// writeStatus writes nothing that the API server knows already, or has
+// dropped before: an older CRD lacks some of our fields, and to write them
+// again would not end.
 func (r *Reconciler) writeStatus(ctx context.Context, b *round, before *v1beta1.TargetGroupBinding) error {
-	if equality.Semantic.DeepEqual(before.Status, b.Status) {
+	if equality.Semantic.DeepEqual(b.undropped(before.Status), b.Status) {
 		return nil
 	}
 	written := b.Status.DeepCopy()
-	if b.state != nil && equality.Semantic.DeepEqual(b.state.reported, written) &&
-		equality.Semantic.DeepEqual(before.Status.Conditions, written.Conditions) {
-		return nil
-	}
 	if err := r.Client.Status().Patch(ctx, b.TargetGroupBinding, client.MergeFrom(before)); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -49,6 +46,21 @@ func (r *Reconciler) writeStatus(ctx context.Context, b *round, before *v1beta1.
 		b.state.reported = written
 	}
 	return nil
+}
+
+// undropped is the status with the fields that are empty now, and were not
+// when we wrote it.
+func (b *round) undropped(status v1beta1.TargetGroupBindingStatus) v1beta1.TargetGroupBindingStatus {
+	if b.state == nil || b.state.reported == nil {
+		return status
+	}
+	if status.Targets == nil {
+		status.Targets = b.state.reported.Targets
+	}
+	if status.TargetGroupARN == "" {
+		status.TargetGroupARN = b.state.reported.TargetGroupARN
+	}
+	return status
 }
 
 func (b *round) setCondition(t v1beta1.ConditionType, v verdict) {

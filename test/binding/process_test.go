@@ -1,0 +1,138 @@
+package binding
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"target-ownership-controller/controller/binding"
+	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/ownership/dynamo"
+)
+
+const (
+	comparePeriod = 5 * time.Minute
+	elbRegion     = "us-east-1" // of the simulator
+)
+
+// process is one controller process. It reads without caches: what a cache
+// would answer is fresh, unless the test disturbs a "cached" call.
+type process struct {
+	*binding.Reconciler
+	*wire
+	events *eventLog
+}
+
+// processes starts a controller for the site that remembers nothing.
+func (s *site) newProcess() *process {
+	s.t.Helper()
+	p := &process{wire: &wire{}, events: &eventLog{}}
+	p.Reconciler = binding.New(binding.Reconciler{
+		Client: s.client(p.wire, "cached"),
+		Live:   s.client(p.wire, "live"),
+		Groups: s.loadBalancers(p.wire),
+		Store:  s.dynamoDB(p.wire),
+		Gate:   &s.gate,
+		Events: p.events,
+		Clock:  s.clock,
+		NewID:  uuid.NewString,
+		Options: binding.Options{
+			ClusterID: s.id, Version: "test", ComparePeriod: comparePeriod,
+		},
+	})
+	return p
+}
+
+func (s *site) client(w *wire, reads string) client.Client {
+	s.t.Helper()
+	config := rest.CopyConfig(s.api.Config)
+	config.Wrap(w.kubernetes(reads))
+	c, err := client.New(config, client.Options{Scheme: s.api.Client.Scheme(), Mapper: s.api.Client.RESTMapper()})
+	s.Expect(err).NotTo(HaveOccurred())
+	return c
+}
+
+// loadBalancers has no rate limit that a test would notice.
+func (s *site) loadBalancers(w *wire) *elb.Client {
+	limit := elb.Limit{PerSecond: 1000, Burst: 1000}
+	return elb.New(s.sim.Client(s.id, func(o *elbv2.Options) { o.HTTPClient = w.aws() }), elb.Options{
+		Now: s.clock.Now, Region: elbRegion, Limits: elb.Limits{Reads: limit, Mutations: limit},
+	})
+}
+
+// dynamoDB retries as often as in production, but does not wait for it.
+func (s *site) dynamoDB(w *wire) *dynamo.Table {
+	return dynamo.New(dynamodb.NewFromConfig(s.table.Config, func(o *dynamodb.Options) {
+		o.HTTPClient = w.aws()
+		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+		})
+	}), s.table.Name, dynamo.Options{})
+}
+
+// try makes one pass.
+func (p *process) try(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
+	return p.Reconcile(ctx, reconcile.Request{NamespacedName: key})
+}
+
+// diesAt ends the process at its nth call from now, counted from 0, that a
+// cache would not answer: before the call, or after it took effect. It returns
+// the context of the process.
+func (p *process) diesAt(ctx context.Context, n int, after bool) context.Context {
+	ctx, die := context.WithCancel(ctx)
+	made := 0
+	p.disturbs(func(call string) fault {
+		if isCached(call) {
+			return nil
+		}
+		made++
+		switch {
+		case made <= n:
+			return nil
+		case made == n+1 && after:
+			return func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				defer die()
+				return replyLost(r, send)
+			}
+		default:
+			die()
+			return connectionReset
+		}
+	})
+	return ctx
+}
+
+// eventLog keeps events for people.
+type eventLog struct {
+	mu     sync.Mutex
+	events []string
+}
+
+// Eventf implements events.EventRecorder.
+func (l *eventLog) Eventf(_, _ runtime.Object, eventtype, reason, _, note string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, fmt.Sprintf("%s %s: ", eventtype, reason)+fmt.Sprintf(note, args...))
+}
+
+// taken returns the events so far and forgets them.
+func (l *eventLog) taken() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	taken := slices.Clone(l.events)
+	l.events = nil
+	return taken
+}
