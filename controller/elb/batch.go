@@ -66,7 +66,7 @@ func (b *batch) apply(ctx context.Context, targets []ownership.Target) {
 		half := len(targets) / 2
 		b.apply(ctx, targets[:half])
 		b.apply(ctx, targets[half:])
-	case failed.class == ownership.ErrInvalidTarget:
+	case errors.Is(failed.class, ownership.ErrInvalidTarget):
 		put(b.result.Refused, targets, failed)
 	default: // what befell these will befall the others
 		b.ended = failed
@@ -76,7 +76,7 @@ func (b *batch) apply(ctx context.Context, targets []ownership.Target) {
 
 // ofSomeTarget reports whether fewer targets could have gone through.
 func (f *failure) ofSomeTarget() bool {
-	return f.class == ownership.ErrInvalidTarget || f.class == ownership.ErrGroupFull
+	return errors.Is(f.class, ownership.ErrInvalidTarget) || errors.Is(f.class, ownership.ErrGroupFull)
 }
 
 // call sends the targets if that can begin before the deadline; else it

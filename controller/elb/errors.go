@@ -96,8 +96,8 @@ func classify(err error) *failure {
 	if class, known := classes[api.ErrorCode()]; known {
 		return &failure{class: class, cause: err, refused: true}
 	}
-	switch status := httpStatus(err); {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+	switch status := httpStatus(err); status {
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return &failure{class: ownership.ErrGroupForbidden, cause: err, refused: true}
 	default:
 		return &failure{class: ownership.ErrGroupUnavailable, cause: err, refused: blamesCaller(status, api)}

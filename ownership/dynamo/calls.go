@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -63,7 +64,7 @@ func (t *Table) write(ctx context.Context, op string, call func(context.Context,
 	switch {
 	case err == nil:
 		return nil
-	case tries.unanswered && classify(err) != ownership.ErrConflict:
+	case tries.unanswered && !errors.Is(classify(err), ownership.ErrConflict):
 		return t.failure(op, ownership.ErrUnavailable, err)
 	default:
 		return t.explain(ctx, op, err)

@@ -92,7 +92,7 @@ func (t *Table) failure(op string, class, err error) error {
 // request, so the description of the table decides.
 func (t *Table) explain(ctx context.Context, op string, err error) error {
 	class := classify(err)
-	if class == ownership.ErrTableMissing || isCodeString(err, codeValidation) {
+	if errors.Is(class, ownership.ErrTableMissing) || isCodeString(err, codeValidation) {
 		found := t.Verify(ctx)
 		if errors.Is(found, ownership.ErrTableCreating) || errors.Is(found, ownership.ErrTableMissing) {
 			return fmt.Errorf("%s: %w: %w", op, found, err)

@@ -23,7 +23,7 @@ var allClasses = []error{
 // expectClass expects err to be of one class only.
 func expectClass(g *WithT, err, class error) {
 	for _, other := range allClasses {
-		g.Expect(errors.Is(err, other)).To(Equal(other == class), "%v is %v", err, other)
+		g.Expect(errors.Is(err, other)).To(Equal(errors.Is(other, class)), "%v is %v", err, other)
 	}
 }
 
