@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -26,8 +27,8 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 		log.FromContext(ctx).Info("target group changed", "targetGroup", b.state.group.ARN,
 			"registered", len(p.Report.Registered), "deregistered", len(p.Report.Deregistered))
 	}
-	if err == nil && b.deleting() && groupMissing(b.report) {
-		return ownership.ErrGroupMissing
+	if err == nil && groupMissing(b.report) {
+		return fmt.Errorf("target group %s: %w", b.state.group.ARN, ownership.ErrGroupMissing)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -62,13 +63,13 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	key, ref := client.ObjectKeyFromObject(b), ref(b.TargetGroupBinding)
 	if st := r.states.get(key); st != nil && st.uid == b.UID && st.ref == ref {
 		b.state = st
-		return nil
+		return check(b.TargetGroupBinding, st.group)
 	}
 	group, err := r.Groups.Group(ctx, ref)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", refField(b.TargetGroupBinding), err)
 	}
-	if err := check(b.TargetGroupBinding, group); err != nil && !b.deleting() {
+	if err := check(b.TargetGroupBinding, group); err != nil {
 		return err
 	}
 	if err := r.keep(ctx, b.TargetGroupBinding); err != nil {
@@ -79,13 +80,23 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	return nil
 }
 
+// unbind has the next pass look the group up again: under its name there may
+// be another one by then.
+func (r *Reconciler) unbind(b *round) { r.states.forget(client.ObjectKeyFromObject(b)) }
+
 func (r *Reconciler) ledger(b *round, group ownership.GroupARN) *ownership.Ledger {
+	key := r.keyOf(client.ObjectKeyFromObject(b), group)
 	return ownership.NewLedger(r.Store, ownership.Identity{
-		Group:             group,
-		Owner:             ownership.Owner{Cluster: r.ClusterID, Namespace: b.Namespace, Name: b.Name},
+		Group:             key.Group,
+		Owner:             key.Owner,
 		BindingUID:        string(b.UID),
 		ControllerVersion: r.Version,
 	}, r.env())
+}
+
+// keyOf names the record of a binding.
+func (r *Reconciler) keyOf(binding client.ObjectKey, group ownership.GroupARN) ownership.Key {
+	return ownership.Key{Group: group, Owner: ownership.Owner{Cluster: r.ClusterID, Namespace: binding.Namespace, Name: binding.Name}}
 }
 
 func (r *Reconciler) env() ownership.Env {
@@ -102,7 +113,7 @@ func (r *Reconciler) forgetGroup(ctx context.Context, b *round) error {
 			return nil
 		}
 	}
-	b.state = &state{ledger: r.ledger(b, arn)}
+	b.state = &state{group: elb.Group{ARN: arn}, ledger: r.ledger(b, arn)}
 	if err := b.state.ledger.Look(ctx); err != nil {
 		return err
 	}

@@ -3,23 +3,33 @@ package binding
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/endpoints"
 )
 
-// reportTransition makes an event when the reason of Ready changes: one for
-// each trouble and one for its end, none while the targets just come and go.
+// routine are the reasons that come and go with the targets.
+var routine = map[v1beta1.ConditionReason]bool{
+	"":                                 true, // before the first pass
+	v1beta1.ReasonReconciled:           true,
+	v1beta1.ReasonNetworkingNotManaged: true,
+	v1beta1.ReasonPending:              true,
+	v1beta1.ReasonBlocked:              true,
+}
+
+// reportTransition makes one event when a trouble begins and one when it has
+// ended, and none while the targets just come and go.
 func (r *Reconciler) reportTransition(b *round, before *v1beta1.TargetGroupBinding, ready verdict) {
-	was := meta.FindStatusCondition(before.Status.Conditions, string(v1beta1.ConditionReady))
+	var was v1beta1.ConditionReason
+	if c := meta.FindStatusCondition(before.Status.Conditions, string(v1beta1.ConditionReady)); c != nil {
+		was = v1beta1.ConditionReason(c.Reason)
+	}
 	switch {
-	case was != nil && was.Reason == string(ready.reason):
-	case ready.status == metav1.ConditionTrue && was == nil, ready.reason == v1beta1.ReasonPending:
-	case ready.status == metav1.ConditionTrue:
-		r.Events.Eventf(b, nil, corev1.EventTypeNormal, string(ready.reason), "Reconcile", "%s", ready.message)
+	case was == ready.reason, routine[was] && routine[ready.reason]:
+	case routine[ready.reason]:
+		r.Events.Eventf(b.TargetGroupBinding, nil, corev1.EventTypeNormal, string(ready.reason), "Reconcile", "%s", ready.message)
 	default:
-		r.Events.Eventf(b, nil, corev1.EventTypeWarning, string(ready.reason), "Reconcile", "%s", ready.message)
+		r.Events.Eventf(b.TargetGroupBinding, nil, corev1.EventTypeWarning, string(ready.reason), "Reconcile", "%s", ready.message)
 	}
 }
 
@@ -29,7 +39,7 @@ func (r *Reconciler) reportSkipped(b *round, skipped []endpoints.Skipped) {
 	for _, s := range skipped {
 		now[s.Name] = true
 		if !b.state.skipped[s.Name] {
-			r.Events.Eventf(b, nil, corev1.EventTypeWarning, "EndpointSkipped", "Reconcile", "%s is not registered: %s", s.Name, s.Reason)
+			r.Events.Eventf(b.TargetGroupBinding, nil, corev1.EventTypeWarning, "EndpointSkipped", "Reconcile", "%s is not registered: %s", s.Name, s.Reason)
 		}
 	}
 	b.state.skipped = now

@@ -12,27 +12,29 @@ import (
 	"target-ownership-controller/ownership"
 )
 
-// reasons maps classes of errors to the reason that a condition gives.
+// reasons maps classes of errors to the reason that a condition gives, and
+// says what to do where the error itself does not.
 var reasons = []struct {
 	class  error
 	reason v1beta1.ConditionReason
+	advice string
 }{
-	{ownership.ErrThrottled, v1beta1.ReasonThrottled},
-	{ownership.ErrGroupThrottled, v1beta1.ReasonThrottled},
-	{ownership.ErrForbidden, v1beta1.ReasonAccessDenied},
-	{ownership.ErrGroupForbidden, v1beta1.ReasonAccessDenied},
-	{ownership.ErrTableMissing, v1beta1.ReasonTableUnavailable},
-	{ownership.ErrTableCreating, v1beta1.ReasonTableUnavailable},
-	{ownership.ErrUnavailable, v1beta1.ReasonTableUnavailable},
-	{ownership.ErrTooLarge, v1beta1.ReasonRecordTooLarge},
-	{ownership.ErrConflict, v1beta1.ReasonPending},
-	{ownership.ErrLookExpired, v1beta1.ReasonPending},
-	{ownership.ErrGroupMissing, v1beta1.ReasonGroupNotFound},
-	{ownership.ErrGroupFull, v1beta1.ReasonGroupFull},
-	{ownership.ErrInvalidTarget, v1beta1.ReasonTargetsRefused},
-	{elb.ErrGroupInvalid, v1beta1.ReasonInvalidSpec},
-	{elb.ErrGroupElsewhere, v1beta1.ReasonInvalidSpec},
-	{ownership.ErrGroupUnavailable, v1beta1.ReasonLoadBalancerUnavailable},
+	{ownership.ErrThrottled, v1beta1.ReasonThrottled, ""},
+	{ownership.ErrGroupThrottled, v1beta1.ReasonThrottled, ""},
+	{ownership.ErrForbidden, v1beta1.ReasonAccessDenied, ""},
+	{ownership.ErrGroupForbidden, v1beta1.ReasonAccessDenied, "check the credentials and the policy of the controller's role"},
+	{ownership.ErrTableMissing, v1beta1.ReasonTableUnavailable, ""},
+	{ownership.ErrTableCreating, v1beta1.ReasonTableUnavailable, ""},
+	{ownership.ErrUnavailable, v1beta1.ReasonTableUnavailable, ""},
+	{ownership.ErrTooLarge, v1beta1.ReasonRecordTooLarge, ""},
+	{ownership.ErrConflict, v1beta1.ReasonPending, ""},
+	{ownership.ErrLookExpired, v1beta1.ReasonPending, ""},
+	{ownership.ErrGroupMissing, v1beta1.ReasonGroupNotFound, "create the group, or delete this binding and create one for the right group"},
+	{ownership.ErrGroupFull, v1beta1.ReasonGroupFull, "raise the quota of targets per target group, or run fewer"},
+	{ownership.ErrInvalidTarget, v1beta1.ReasonTargetsRefused, ""},
+	{elb.ErrGroupInvalid, v1beta1.ReasonInvalidSpec, "delete this binding and create one with the ARN or the name of a target group"},
+	{elb.ErrGroupElsewhere, v1beta1.ReasonInvalidSpec, "bind the group with a controller of that region and account"},
+	{ownership.ErrGroupUnavailable, v1beta1.ReasonLoadBalancerUnavailable, "check the network path to Elastic Load Balancing, and the region or endpoint that the controller was given"},
 }
 
 // explain finds the reason for an error.
@@ -75,6 +77,16 @@ func explain(err error) v1beta1.ConditionReason {
 	return v1beta1.ReasonPending
 }
 
+// text is the message of a condition about an error.
+func text(err error) string {
+	for _, r := range reasons {
+		if r.advice != "" && errors.Is(err, r.class) {
+			return err.Error() + "; " + r.advice
+		}
+	}
+	return err.Error()
+}
+
 func is[E error](err error) bool {
 	var target E
 	return errors.As(err, &target)
@@ -93,7 +105,7 @@ var needsPerson = map[v1beta1.ConditionReason]bool{
 // failure judges a pass that ended early. What keeps the controller from
 // knowing makes Ready unknown; the rest makes it false.
 func failure(err error) verdict {
-	v := verdict{metav1.ConditionUnknown, explain(err), err.Error()}
+	v := verdict{metav1.ConditionUnknown, explain(err), text(err)}
 	if needsPerson[v.reason] || v.reason == v1beta1.ReasonGroupNotFound || v.reason == v1beta1.ReasonPending {
 		v.status = metav1.ConditionFalse
 	}

@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -27,11 +28,10 @@ func (r *Reconciler) observe(ctx context.Context, b *round) error {
 	if err := st.ledger.Look(ctx); err != nil {
 		return err
 	}
-	b.looked = true
 	health, err := r.Groups.Health(ctx, st.group.ARN)
 	if err != nil {
 		err = fmt.Errorf("list the targets of target group %s: %w", st.group.Name, err)
-		if !st.compared {
+		if !st.compared || errors.Is(err, ownership.ErrGroupMissing) {
 			return err
 		}
 		// The ledger is enough to go on with.

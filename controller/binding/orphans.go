@@ -58,6 +58,9 @@ func (o *Orphans) sweep(ctx context.Context) {
 
 // finish releases the targets of an orphaned record and deletes it.
 func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
+	if o.Reconciler.working(key) {
+		return nil // its status may not name the group yet
+	}
 	orphaned, err := o.Reconciler.orphaned(ctx, key)
 	if err != nil || !orphaned {
 		delete(o.ledgers, key)
@@ -75,6 +78,13 @@ func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 	}
 	delete(o.ledgers, key)
 	return nil
+}
+
+// working reports whether this process brings targets into the group for a
+// binding of that name.
+func (r *Reconciler) working(key ownership.Key) bool {
+	st := r.states.get(client.ObjectKey{Namespace: key.Owner.Namespace, Name: key.Owner.Name})
+	return st != nil && st.group.ARN == key.Group
 }
 
 // orphaned asks the API server, not a cache, whether a binding stands for

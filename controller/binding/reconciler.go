@@ -93,7 +93,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 
 	err := r.pass(ctx, b)
-	if b.deleting() && (errors.Is(err, ownership.ErrGroupMissing) || errors.Is(err, elb.ErrGroupInvalid)) {
+	missing := errors.Is(err, ownership.ErrGroupMissing)
+	if missing {
+		r.unbind(b)
+	}
+	if b.deleting() && (missing || errors.Is(err, elb.ErrGroupInvalid)) {
 		err = r.forgetGroup(ctx, b)
 	}
 	if err == nil && b.deleting() && b.finished() {
@@ -110,13 +114,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 func (r *Reconciler) vanished(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
 	st := r.states.get(key)
 	if st != nil && r.Gate.Check() == nil && !st.ledger.Record().Empty() {
-		if err := r.clear(ctx, st.ledger); err != nil {
+		if err := r.finish(ctx, r.keyOf(key, st.group.ARN), st.ledger); err != nil {
 			log.FromContext(ctx).Info("releasing a binding that is gone", "message", err.Error())
 			return reconcile.Result{RequeueAfter: r.backoff.When(key)}, nil
 		}
 	}
 	r.forget(key)
 	return reconcile.Result{}, nil
+}
+
+// finish releases what is left of a binding that is gone, if the API server
+// agrees: a cache that lost the binding says nothing about its targets.
+func (r *Reconciler) finish(ctx context.Context, key ownership.Key, ledger *ownership.Ledger) error {
+	if orphaned, err := r.orphaned(ctx, key); err != nil {
+		return err
+	} else if !orphaned {
+		return errors.New("the cache does not have it, and the API server has")
+	}
+	return r.clear(ctx, ledger)
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
@@ -152,7 +167,6 @@ type round struct {
 	want   ownership.Set
 	absent error // why nothing is wanted, where that needs saying
 	report pass.Report
-	looked bool // the records of others have been read in this pass
 	live   bool // want was read around the caches
 	done   bool // nothing is left to do for this binding
 }

@@ -30,8 +30,19 @@ func ref(b *v1beta1.TargetGroupBinding) elb.GroupRef {
 	return elb.GroupRef{Name: b.Spec.TargetGroupName}
 }
 
-// check holds the spec against the group as it is.
+func refField(b *v1beta1.TargetGroupBinding) string {
+	if b.Spec.TargetGroupARN == "" && b.Spec.TargetGroupName != "" {
+		return "spec.targetGroupName"
+	}
+	return "spec.targetGroupARN"
+}
+
+// check holds the spec against the group as it is. Whatever the spec says, a
+// binding can be deleted.
 func check(b *v1beta1.TargetGroupBinding, g elb.Group) error {
+	if !b.DeletionTimestamp.IsZero() {
+		return nil
+	}
 	if b.Spec.IamRoleArnToAssume != "" {
 		return invalidSpec("spec.iamRoleArnToAssume: target groups of other accounts are not supported yet; remove the field, or bind the group from its own account")
 	}

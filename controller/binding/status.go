@@ -20,8 +20,8 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 	if b.state != nil {
 		b.Status.TargetGroupARN = string(b.state.group.ARN)
 	}
-	if counted := b.counts(); counted != nil {
-		b.Status.Targets = counted
+	if err == nil {
+		b.Status.Targets = b.counts()
 	}
 	ready, consistent := verdicts(b, err)
 	b.setCondition(v1beta1.ConditionReady, ready)
@@ -73,12 +73,9 @@ func (b *round) setCondition(t v1beta1.ConditionType, v verdict) {
 	})
 }
 
-// counts returns the targets of the binding by state, or nil while the
-// record is unknown.
+// counts returns the targets of the binding by state, after a pass that came
+// to its end.
 func (b *round) counts() *v1beta1.TargetCounts {
-	if b.state == nil || !b.state.ledger.Loaded() {
-		return nil
-	}
 	p, tally := b.progress(), b.state.ledger.Tally()
 	return &v1beta1.TargetCounts{
 		Held:     int32(p.held),

@@ -62,7 +62,7 @@ func (b *round) ready() verdict {
 	case b.report.TooLarge != nil:
 		return notReady(v1beta1.ReasonRecordTooLarge, b.report.TooLarge.Error())
 	case failed.Err != nil:
-		return notReady(explain(failed.Err), fmt.Sprintf("%s: %v", failed.Target, failed.Err))
+		return notReady(explain(failed.Err), fmt.Sprintf("%s: %s", failed.Target, text(failed.Err)))
 	case p.blocked > 0:
 		return notReady(v1beta1.ReasonBlocked, fmt.Sprintf("%d wait until another owner has taken them out of the group", p.blocked))
 	case p.registered < len(b.want):

@@ -9,6 +9,7 @@ package binding
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -35,6 +36,13 @@ var (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		// They wait for API servers and for retries more than they compute.
+		if err := parallel.Value.Set("16"); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(run(m))
 }
 
