@@ -21,10 +21,20 @@ type checklist struct{ done []string }
 // verify adds the checks up to the first that fails, and returns that.
 func (l *checklist) verify(checks ...check) error {
 	for _, c := range checks {
+		if err := firstProblem(c); err != nil {
+			return err
+		}
+		l.done = append(l.done, c.what)
+	}
+	return nil
+}
+
+// firstProblem returns the first check that fails, as an error.
+func firstProblem(checks ...check) error {
+	for _, c := range checks {
 		if c.problem != nil {
 			return fmt.Errorf("check failed: %s: %w", c.what, c.problem)
 		}
-		l.done = append(l.done, c.what)
 	}
 	return nil
 }

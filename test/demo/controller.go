@@ -115,5 +115,8 @@ func (c *controller) logTail() string {
 	}
 	lines := strings.Split(string(bytes.TrimSpace(content)), "\n")
 	lines = lines[max(0, len(lines)-tailLines):]
+	for i := range lines {
+		lines[i] = logLine(lines[i])
+	}
 	return fmt.Sprintf("--- controller of %s, last lines of its log:\n%s\n", c.site, strings.Join(lines, "\n"))
 }

@@ -49,27 +49,40 @@ var scenes = []scene{
 // is less to look at.
 const keepBefore = 5
 
-// Run plays all scenes and stops everything that it started. The error is
-// [ErrInterrupted], the failed check, or what kept it from being checked.
+// Run plays all scenes, stops everything that it started, and prints how it
+// came out. The error is [ErrInterrupted], the failed check, or what kept it
+// from being checked.
 func Run(ctx context.Context, options Options) error {
 	s := newStage(options)
 	err := s.playAll(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = ErrInterrupted
 	}
-	if err != nil && !errors.Is(err, ErrInterrupted) {
-		s.screen.trouble(err, s.logTails())
+	if err != nil && err != ErrInterrupted {
+		s.screen.logs(s.logTails())
 	}
-	err = errors.Join(err, s.close())
-	if err != nil {
-		return err
+	return s.end(err, s.close())
+}
+
+// end prints how it came out. Something left running is a failure too.
+func (s *stage) end(err, closing error) error {
+	for _, problem := range []error{err, closing} {
+		if problem != nil && problem != ErrInterrupted {
+			s.screen.trouble(problem)
+		}
 	}
-	if options.Keep {
-		s.screen.last("demo: %d checks passed; the last scene was not played", s.checks.passed())
-	} else {
-		s.screen.last("demo: all checks passed (%d)", s.checks.passed())
+	passed := s.checks.passed()
+	switch {
+	case err == nil && closing == nil && s.options.Keep:
+		s.screen.last("demo: %d checks passed; the last scene was not played", passed)
+	case err == nil && closing == nil:
+		s.screen.last("demo: all checks passed (%d)", passed)
+	case err == ErrInterrupted && closing == nil:
+		s.screen.last("demo: interrupted after %d checks", passed)
+	default:
+		s.screen.last("demo: failed after %d checks", passed)
 	}
-	return nil
+	return errors.Join(err, closing)
 }
 
 func (s *stage) playAll(ctx context.Context) error {

@@ -57,12 +57,12 @@ func (s *stage) startTable(ctx context.Context) error {
 	} else {
 		// It may have a table of that name, and outlives the demo.
 		engine, s.tableName = "DYNAMODB_ENDPOINT", fmt.Sprintf("target-ownership-demo-%d", time.Now().UnixNano())
-		s.onClose(s.deleteTable)
 	}
 	s.dynamodb = s.dynamodbAs("demo")
 	if err := dynamo.Create(ctx, s.dynamodb, dynamo.Definition(s.tableName)); err != nil {
 		return fmt.Errorf("create the ownership table at %s: %w", s.endpoint, err)
 	}
+	s.onClose(s.deleteTable)
 	s.table = dynamo.New(s.dynamodb, s.tableName, dynamo.Options{})
 	// Some engines have tables of their own for each access key.
 	if err := dynamo.New(s.dynamodbAs(s.east.name), s.tableName, dynamo.Options{}).Verify(ctx); err != nil {

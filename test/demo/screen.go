@@ -115,15 +115,22 @@ func (s *screen) table(header []string, rows [][]string) {
 	}
 }
 
-// trouble shows a failure and the logs that may explain it.
-func (s *screen) trouble(err error, logs string) {
-	s.print("", strings.TrimRight(logs, "\n"))
-	for i, line := range wrap(err.Error(), width-len(indent)-2) {
-		mark := s.paint(red, "✗")
-		if i > 0 {
+// logs shows the logs that may explain a failure.
+func (s *screen) logs(text string) {
+	if text != "" {
+		s.print("", strings.TrimRight(text, "\n"))
+	}
+}
+
+// trouble shows a failure, with the lines that its message has.
+func (s *screen) trouble(err error) {
+	s.print("")
+	mark := s.paint(red, "✗")
+	for text := range strings.Lines(err.Error()) {
+		for _, line := range wrap(text, width-len(indent)-2) {
+			s.print(indent + mark + " " + line)
 			mark = " "
 		}
-		s.print(indent + mark + " " + line)
 	}
 }
 

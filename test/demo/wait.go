@@ -12,14 +12,15 @@ const (
 	sayEvery  = 5 * time.Second
 )
 
-// crashed says which controller ended unasked.
-func (s *stage) crashed() error {
+// hopeless says why it makes no sense to wait on: a controller ended unasked,
+// or harm has been done.
+func (s *stage) hopeless() error {
 	for _, site := range s.sites() {
 		if c := site.controller; c != nil && c.ended() {
 			return fmt.Errorf("the controller of %s ended: %w", site.name, c.err)
 		}
 	}
-	return nil
+	return firstProblem(s.guard.harmless(), s.guard.recorded())
 }
 
 // until asks what is missing until nothing is.
@@ -39,7 +40,7 @@ func (s *stage) until(ctx context.Context, what string, missing func(context.Con
 		case now == "":
 			return nil
 		}
-		if err := s.crashed(); err != nil {
+		if err := s.hopeless(); err != nil {
 			return fmt.Errorf("wait for %s: %w", what, err)
 		}
 		last = now

@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -31,7 +30,6 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	// A reader that has gone away (demo | head) must not end it before it has
 	// stopped what it runs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -48,10 +46,8 @@ func run() int {
 	})
 	switch {
 	case errors.Is(err, demo.ErrInterrupted):
-		fmt.Println("\ndemo: interrupted")
 		return 130
 	case err != nil:
-		fmt.Println("\ndemo: failed:", err)
 		return 1
 	}
 	return 0
