@@ -1,6 +1,6 @@
 // Package binding tests the reconciler of TargetGroupBindings on real parts:
 // kube-apiserver and etcd, the AWS SDK clients, a DynamoDB engine and the ELBv2
-// simulator. Tests that name a case mean docs/field-cases.md of the design.
+// simulator. Tests that name a case mean docs/field-cases.md.
 //
 // Most tests call the Reconciler themselves, so that they decide what happens
 // between two passes, and in what order. The others run the whole controller.
