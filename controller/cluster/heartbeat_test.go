@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -321,6 +322,24 @@ func TestTableErrorsAfterTheClaimKeepTheGateOpen(t *testing.T) {
 	})
 }
 
+func TestRetriesStartAnewAfterASuccess(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		table.Intercept(refuse(ownership.ErrThrottled))
+		gate := beating(t, config("uid-a", table))
+		pass(time.Hour)
+		table.Intercept(nil)
+		pass(30 * time.Second)
+		g.Expect(gate.Check()).To(Succeed())
+
+		calls := &journal{}
+		table.Intercept(calls.intercept(refuse(ownership.ErrThrottled)))
+		pass(time.Minute)
+		g.Expect(calls.gaps()[0]).To(Equal(750 * time.Millisecond))
+	})
+}
+
 func TestTableErrorsDoNotHideARefusal(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -358,11 +377,12 @@ func TestUnreadableNamespaceKeepsTheGateClosed(t *testing.T) {
 		g := NewWithT(t)
 		table, calls := memory.New(), &journal{}
 		table.Intercept(calls.intercept(noFault))
-		forbidden := true
+		var forbidden atomic.Bool
+		forbidden.Store(true)
 		c := config("uid-a", table)
 		c.Live = kubeSystem("uid-a").WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, live client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-				if forbidden {
+				if forbidden.Load() {
 					return apierrors.NewForbidden(corev1.Resource("namespaces"), key.Name, nil)
 				}
 				return live.Get(ctx, key, obj, opts...)
@@ -372,7 +392,7 @@ func TestUnreadableNamespaceKeepsTheGateClosed(t *testing.T) {
 		g.Expect(gate.Check()).To(MatchError(And(ContainSubstring("kube-system"), ContainSubstring("service account"))))
 		g.Expect(calls.calls).To(BeEmpty())
 
-		forbidden = false
+		forbidden.Store(false)
 		pass(time.Second)
 		g.Expect(gate.Check()).To(Succeed())
 	})

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/ownership/memory"
@@ -214,29 +214,32 @@ func TestNamedLeases(t *testing.T) {
 	})
 }
 
-// flaky is a Kubernetes API that fails to list while *err is set.
-func flaky(err *error, objects ...client.Object) client.Reader {
-	return leases(objects...).WithInterceptorFuncs(interceptor.Funcs{
-		List: func(ctx context.Context, api client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if *err != nil {
-				return *err
-			}
-			return api.List(ctx, list, opts...)
-		},
-	}).Build()
+// flaky is a Kubernetes API that fails to list while an error is set.
+type flaky struct {
+	client.Reader
+	err atomic.Pointer[error]
+}
+
+func (f *flaky) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if err := f.err.Load(); err != nil {
+		return *err
+	}
+	return f.Reader.List(ctx, list, opts...)
 }
 
 func TestUnreadableLeaseAtStartKeepsTheGateClosed(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		g := NewWithT(t)
 		err := error(apierrors.NewForbidden(coordinationv1.Resource("leases"), leaseName, errors.New("no rule")))
-		gate := guarded(t, flaky(&err))
+		api := &flaky{Reader: leases().Build()}
+		api.err.Store(&err)
+		gate := guarded(t, api)
 		g.Expect(gate.Check()).To(BeAssignableToTypeOf(&cluster.LeaseUnreadableError{}))
 		g.Expect(gate.Check()).To(MatchError(And(ContainSubstring(leaseName), ContainSubstring("service account"))))
 		pass(time.Hour)
 		g.Expect(gate.Check()).To(MatchError(err))
 
-		err = nil
+		api.err.Store(nil)
 		pass(15 * time.Second)
 		g.Expect(gate.Check()).To(Succeed())
 	})
@@ -245,9 +248,10 @@ func TestUnreadableLeaseAtStartKeepsTheGateClosed(t *testing.T) {
 func TestLastAnswerCountsForAMinute(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		g := NewWithT(t)
-		var err error
-		gate := guarded(t, flaky(&err))
-		err = errors.New("connection refused")
+		err := errors.New("connection refused")
+		api := &flaky{Reader: leases().Build()}
+		gate := guarded(t, api)
+		api.err.Store(&err)
 		pass(59 * time.Second)
 		g.Expect(gate.Check()).To(Succeed())
 		pass(time.Second)
@@ -258,9 +262,10 @@ func TestLastAnswerCountsForAMinute(t *testing.T) {
 func TestErrorsAreNoSignOfAnIdleLease(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		g := NewWithT(t)
-		var err error
-		gate := guarded(t, flaky(&err, lease("kube-system", time.Now())))
-		err = errors.New("connection refused")
+		err := errors.New("connection refused")
+		api := &flaky{Reader: leases(lease("kube-system", time.Now())).Build()}
+		gate := guarded(t, api)
+		api.err.Store(&err)
 		pass(time.Hour)
 		g.Expect(gate.Check()).NotTo(Succeed())
 	})
