@@ -13,8 +13,7 @@ type GateEvent = event.TypedGenericEvent[*Gate]
 // Gate is open while this cluster may reconcile its bindings. It is safe for
 // concurrent use.
 //
-// A pass that has begun when the gate closes runs to its end; the records of
-// the protocol keep that pass from harm.
+// A pass that has begun when the gate closes runs to its end.
 type Gate struct {
 	mu       sync.Mutex
 	closed   map[keeper]closure
