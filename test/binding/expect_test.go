@@ -33,6 +33,15 @@ func (s *site) expectCondition(name string, of v1beta1.ConditionType, status met
 	s.Expect(b.Status.ObservedGeneration).To(Equal(b.Generation))
 }
 
+// expectReason is expectReady for any status but True.
+func (s *site) expectReason(name string, reason v1beta1.ConditionReason, words ...string) {
+	s.t.Helper()
+	c := meta.FindStatusCondition(s.binding(name).Status.Conditions, string(v1beta1.ConditionReady))
+	s.Expect(c).NotTo(BeNil(), "binding %s has no condition Ready", name)
+	s.expectReady(name, c.Status, reason, words...)
+	s.Expect(c.Status).NotTo(Equal(metav1.ConditionTrue))
+}
+
 func (s *site) expectReconciled(name string) {
 	s.t.Helper()
 	s.expectReady(name, metav1.ConditionTrue, v1beta1.ReasonReconciled)

@@ -3,7 +3,6 @@ package binding
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +25,7 @@ import (
 const (
 	comparePeriod = 5 * time.Minute
 	elbRegion     = "us-east-1" // of the simulator
+	firstRetry    = 200 * time.Millisecond
 )
 
 // process is one controller process. It reads without caches: what a cache
@@ -86,33 +86,6 @@ func (s *site) dynamoDB(w *wire) *dynamo.Table {
 // try makes one pass.
 func (p *process) try(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
 	return p.Reconcile(ctx, reconcile.Request{NamespacedName: key})
-}
-
-// diesAt ends the process at its nth call from now, counted from 0, that a
-// cache would not answer: before the call, or after it took effect. It returns
-// the context of the process.
-func (p *process) diesAt(ctx context.Context, n int, after bool) context.Context {
-	ctx, die := context.WithCancel(ctx)
-	made := 0
-	p.disturbs(func(call string) fault {
-		if isCached(call) {
-			return nil
-		}
-		made++
-		switch {
-		case made <= n:
-			return nil
-		case made == n+1 && after:
-			return func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-				defer die()
-				return replyLost(r, send)
-			}
-		default:
-			die()
-			return connectionReset
-		}
-	})
-	return ctx
 }
 
 // eventLog keeps events for people.

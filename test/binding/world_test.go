@@ -2,9 +2,11 @@ package binding
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	. "github.com/onsi/gomega"
@@ -32,6 +34,12 @@ type world struct {
 func newWorld(t *testing.T, groups ...elbsim.Group) *world {
 	t.Helper()
 	t.Parallel()
+	return newWorldInTurn(t, groups...)
+}
+
+// newWorldInTurn is for a test that does not run in parallel with others.
+func newWorldInTurn(t *testing.T, groups ...elbsim.Group) *world {
+	t.Helper()
 	w := &world{WithT: NewWithT(t), t: t, clock: testclock.NewFakePassiveClock(time.Now())}
 	w.sim = elbsim.New(elbsim.Options{Now: w.clock.Now})
 	_, err := w.sim.Start()
@@ -132,4 +140,15 @@ func (w *world) byHand(action string, targets []string) error {
 		_, err = client.DeregisterTargets(w.t.Context(), &elbv2.DeregisterTargetsInput{TargetGroupArn: &w.group.ARN, Targets: descriptions})
 	}
 	return err
+}
+
+func itemKey(group, owner string) map[string]dynamotypes.AttributeValue {
+	return map[string]dynamotypes.AttributeValue{
+		dynamo.AttrTargetGroup: &dynamotypes.AttributeValueMemberS{Value: group},
+		dynamo.AttrOwner:       &dynamotypes.AttributeValueMemberS{Value: owner},
+	}
+}
+
+func number(name string, n int) map[string]dynamotypes.AttributeValue {
+	return map[string]dynamotypes.AttributeValue{name: &dynamotypes.AttributeValueMemberN{Value: strconv.Itoa(n)}}
 }
