@@ -58,7 +58,7 @@ func Run(ctx context.Context, options Options) error {
 	if err != nil && ctx.Err() != nil {
 		err = ErrInterrupted
 	}
-	if err != nil && err != ErrInterrupted {
+	if err != nil && !errors.Is(err, ErrInterrupted) {
 		s.screen.logs(s.logTails())
 	}
 	return s.end(err, s.close())
@@ -67,7 +67,7 @@ func Run(ctx context.Context, options Options) error {
 // end prints how it came out. Something left running is a failure too.
 func (s *stage) end(err, closing error) error {
 	for _, problem := range []error{err, closing} {
-		if problem != nil && problem != ErrInterrupted {
+		if problem != nil && !errors.Is(problem, ErrInterrupted) {
 			s.screen.trouble(problem)
 		}
 	}
@@ -77,7 +77,7 @@ func (s *stage) end(err, closing error) error {
 		s.screen.last("demo: %d checks passed; the last scene was not played", passed)
 	case err == nil && closing == nil:
 		s.screen.last("demo: all checks passed (%d)", passed)
-	case err == ErrInterrupted && closing == nil:
+	case errors.Is(err, ErrInterrupted) && closing == nil:
 		s.screen.last("demo: interrupted after %d checks", passed)
 	default:
 		s.screen.last("demo: failed after %d checks", passed)

@@ -11,7 +11,7 @@ func (s *stage) summary(ctx context.Context) error {
 	t, _ := s.guard.seen()
 	untouched := s.guard.removalsOf(byHand) == 0
 	s.screen.table([]string{"IN ALL", "NUMBER"}, [][]string{
-		{"changes of the group looked at", strconv.Itoa(t.changes)},
+		{"calls that changed the group", strconv.Itoa(t.changes)},
 		{"targets registered", strconv.Itoa(t.registrations)},
 		{"targets taken out", strconv.Itoa(t.removals)},
 		{"taken out by another than its owner", strconv.Itoa(len(t.foreign))},
