@@ -7,7 +7,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -32,28 +31,43 @@ type Orphans struct {
 // NeedLeaderElection is for the manager: only the leader writes records.
 func (o *Orphans) NeedLeaderElection() bool { return true }
 
+// pollGate is how soon a sweep is tried again that was not allowed: after a
+// start the first one would otherwise be a whole period late.
+const pollGate = time.Second
+
 // Start sweeps until the context ends.
 func (o *Orphans) Start(ctx context.Context) error {
 	o.ledgers = map[ownership.Key]*ownership.Ledger{}
-	wait.JitterUntilWithContext(ctx, o.sweep, o.Period, 0.1, true)
-	return nil
+	for {
+		timer := time.NewTimer(jitter(o.sweep(ctx)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+	}
 }
 
-func (o *Orphans) sweep(ctx context.Context) {
+// sweep returns how long to wait for the next one.
+func (o *Orphans) sweep(ctx context.Context) time.Duration {
 	logger := log.FromContext(ctx).WithName("orphans")
 	if o.Reconciler.Gate.Check() != nil {
-		return
+		return pollGate
 	}
 	keys, err := o.Reconciler.Store.Groups(ctx, o.Reconciler.ClusterID)
 	if err != nil {
 		logger.Info("sweep put off", "message", err.Error())
-		return
+		return maxRetry
 	}
+	next := o.Period
 	for _, key := range keys {
 		if err := o.finish(ctx, key); err != nil {
 			logger.Info("record not finished yet", "owner", key.Owner.String(), "targetGroup", key.Group, "message", err.Error())
+			next = min(next, maxRetry)
 		}
 	}
+	return next
 }
 
 // finish releases the targets of an orphaned record and deletes it.

@@ -10,7 +10,6 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/test/elbsim"
@@ -131,10 +130,7 @@ func TestCase25ANewTargetPortLeavesNoGap(t *testing.T) {
 	cancel := w.sim.Observe(func(m elbsim.Mutation) { least = min(least, len(elbsim.Registered(m.Targets))) })
 	defer cancel()
 
-	service := east.service("web")
-	before := service.DeepCopy()
-	service.Spec.Ports[0].TargetPort = intstr.FromInt32(9090)
-	w.Expect(east.api.Client.Patch(t.Context(), service, client.MergeFrom(before))).To(Succeed())
+	east.changesService("web", func(s *corev1.Service) { s.Spec.Ports[0].TargetPort = intstr.FromInt32(9090) })
 	slice := sliceOf("web-ipv4", "web", 9090, readyAll("10.0.0.1", "10.0.0.2")...)
 	slice.Namespace = east.namespace
 	w.Expect(east.api.Client.Update(t.Context(), slice)).To(Succeed())

@@ -82,6 +82,20 @@ func serviceOf(name string, ports ...corev1.ServicePort) *corev1.Service {
 	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{Ports: ports}}
 }
 
+func (s *site) service(name string) *corev1.Service {
+	s.t.Helper()
+	service := &corev1.Service{}
+	s.Expect(s.api.Client.Get(s.t.Context(), s.key(name), service)).To(Succeed())
+	return service
+}
+
+func (s *site) changesService(name string, change func(*corev1.Service)) {
+	s.t.Helper()
+	service := s.service(name)
+	change(service)
+	s.Expect(s.api.Client.Update(s.t.Context(), service)).To(Succeed())
+}
+
 func sliceOf(name, service string, port int32, endpoints ...discoveryv1.Endpoint) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{
 		ObjectMeta:  metav1.ObjectMeta{Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: service}},

@@ -4,9 +4,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/test/elbsim"
@@ -194,11 +192,4 @@ func TestAMissingServiceWantsNothing(t *testing.T) {
 	w.expectGroup()
 	east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonServiceNotFound, "serviceRef.name")
 	east.expectEvents("Warning ServiceNotFound: ")
-}
-
-func (s *site) service(name string) *corev1.Service {
-	s.t.Helper()
-	service := &corev1.Service{}
-	s.Expect(s.api.Client.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, service)).To(Succeed())
-	return service
 }

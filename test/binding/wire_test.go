@@ -96,7 +96,11 @@ func (w *wire) kubernetes(reads string) func(http.RoundTripper) http.RoundTrippe
 
 func kubernetesCall(r *http.Request) string {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	parts = parts[map[string]int{"api": 2, "apis": 3}[parts[0]]:]
+	prefix := map[string]int{"api": 2, "apis": 3}[parts[0]]
+	if len(parts) <= prefix {
+		return "discovery"
+	}
+	parts = parts[prefix:]
 	if parts[0] == "namespaces" && len(parts) > 2 {
 		parts = parts[2:]
 	}
