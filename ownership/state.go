@@ -124,6 +124,18 @@ func (l *Ledger) Unwanted(want Set) (held, unwanted int) {
 	return len(l.own.Held), unwanted
 }
 
+// Foreign returns how many listed targets are in no record of ours and not in
+// want.
+func (l *Ledger) Foreign(want Set) int {
+	n := 0
+	for t := range l.listing {
+		if !want[t] && l.entry(t) == Unrecorded {
+			n++
+		}
+	}
+	return n
+}
+
 // Tally is what the last look and listing say of the group as a whole.
 type Tally struct {
 	Shared     int          // targets that we and another owner hold

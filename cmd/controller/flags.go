@@ -75,7 +75,7 @@ func (l *levelFlag) Set(s string) error {
 // (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html).
 var (
 	tableName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
-	region    = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+	region    = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
 	leaseName = regexp.MustCompile(`^([a-z0-9-]+/)?[a-z0-9.-]+$`)
 )
 

@@ -39,6 +39,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		fmt.Fprintf(stderr, "controller: %v\n", err)
 		return exitUsage
+	case flags.NArg() > 0:
+		fmt.Fprintf(stderr, "controller: unexpected argument %q; write --flag=value\n", flags.Arg(0))
+		return exitUsage
 	case s.version:
 		fmt.Fprintln(stdout, version)
 		return 0

@@ -17,7 +17,7 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 	p := pass.Pass{
 		Ledger:  b.state.ledger,
 		Group:   r.Groups,
-		Binding: plan.Binding{Want: b.want, Exclusive: !b.Spec.MultiClusterTargetGroup},
+		Binding: plan.Binding{Want: b.want, Exclusive: b.exclusive()},
 		Now:     r.Clock.Now,
 	}
 	err := p.Run(ctx)

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -60,10 +61,16 @@ func (s *states) forget(key client.ObjectKey) {
 // bind finds the group of the binding and makes sure, by the finalizer, that
 // the binding does not go before its record is empty.
 func (r *Reconciler) bind(ctx context.Context, b *round) error {
+	if err := supported(b.TargetGroupBinding); err != nil {
+		return err
+	}
 	key, ref := client.ObjectKeyFromObject(b), ref(b.TargetGroupBinding)
 	if st := r.states.get(key); st != nil && st.uid == b.UID && st.ref == ref {
 		b.state = st
-		return check(b.TargetGroupBinding, st.group)
+		if err := check(b.TargetGroupBinding, st.group); err != nil {
+			return err
+		}
+		return r.keep(ctx, b.TargetGroupBinding)
 	}
 	group, err := r.Groups.Group(ctx, ref)
 	if err != nil {
@@ -106,12 +113,12 @@ func (r *Reconciler) env() ownership.Env {
 // forgetGroup drops the record of a group that no longer exists: there is
 // nothing left that its targets could be taken out of.
 func (r *Reconciler) forgetGroup(ctx context.Context, b *round) error {
-	arn, err := ownership.ParseGroupARN(b.Status.TargetGroupARN)
+	// The group that is missing is the one of the spec. A record of another
+	// one, of an earlier spec, is for the sweep of orphans.
+	arn, err := ownership.ParseGroupARN(cmp.Or(b.Spec.TargetGroupARN, b.Status.TargetGroupARN))
 	if err != nil {
-		if arn, err = ownership.ParseGroupARN(b.Spec.TargetGroupARN); err != nil {
-			b.done = true // no group was ever found for the name
-			return nil
-		}
+		b.done = true // nothing is known to have been bound
+		return nil
 	}
 	b.state = &state{group: elb.Group{ARN: arn}, ledger: r.ledger(b, arn)}
 	if err := b.state.ledger.Look(ctx); err != nil {
@@ -123,7 +130,7 @@ func (r *Reconciler) forgetGroup(ctx context.Context, b *round) error {
 
 // keep puts our finalizer on the binding before anything is recorded.
 func (r *Reconciler) keep(ctx context.Context, b *v1beta1.TargetGroupBinding) error {
-	if controllerutil.ContainsFinalizer(b, v1beta1.Finalizer) {
+	if controllerutil.ContainsFinalizer(b, v1beta1.Finalizer) || !b.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	before := b.DeepCopy()

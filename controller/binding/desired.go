@@ -59,13 +59,18 @@ func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) e
 }
 
 // confirm reads around the caches before a removal that a cache could get
-// wrong: the first since the start, of everything, or of more than half.
+// wrong: the first since the start, of everything, of more than half, or of
+// what nobody recorded.
 func (r *Reconciler) confirm(ctx context.Context, b *round) error {
-	held, unwanted := b.state.ledger.Unwanted(b.want)
-	if unwanted == 0 || b.deleting() || b.live {
+	if b.deleting() || b.live {
 		return nil
 	}
-	large := unwanted == held || held >= confirmFrom && unwanted*2 > held
+	held, unwanted := b.state.ledger.Unwanted(b.want)
+	foreign := b.exclusive() && b.state.ledger.Foreign(b.want) > 0
+	if unwanted == 0 && !foreign {
+		return nil
+	}
+	large := foreign || unwanted == held || held >= confirmFrom && unwanted*2 > held
 	if b.state.confirmed && !large {
 		return nil
 	}

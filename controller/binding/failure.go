@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"context"
 	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,6 +46,9 @@ func explain(err error) v1beta1.ConditionReason {
 	if is[*cluster.DuplicateIDError](err) {
 		return v1beta1.ReasonClusterIDConflict
 	}
+	if is[*cluster.RetiredError](err) || is[*cluster.UnknownStateError](err) {
+		return v1beta1.ReasonClusterNotActive
+	}
 	if is[*cluster.LoadBalancerControllerError](err) {
 		return v1beta1.ReasonLoadBalancerControllerActive
 	}
@@ -74,7 +78,10 @@ func explain(err error) v1beta1.ConditionReason {
 			return r.reason
 		}
 	}
-	return v1beta1.ReasonPending
+	if waiting := new(cluster.NotClaimedError); errors.As(err, &waiting) && waiting.Err == nil || errors.Is(err, context.Canceled) {
+		return v1beta1.ReasonPending
+	}
+	return v1beta1.ReasonReconcileError
 }
 
 // text is the message of a condition about an error.

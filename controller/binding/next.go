@@ -27,7 +27,7 @@ func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Re
 		after := r.backoff.When(key)
 		log.FromContext(ctx).Info("pass ended early", "reason", explain(err), "message", err.Error(), "retryAfter", after)
 		return reconcile.Result{RequeueAfter: after}
-	case b.report.TooLarge != nil || b.report.Plan.Count(plan.Wait, plan.CallFailed) > 0:
+	case b.report.TooLarge != nil || b.report.Plan.Count(plan.Wait, plan.CallFailed, plan.Unreadable) > 0:
 		return reconcile.Result{RequeueAfter: min(r.backoff.When(key), r.wait(b))}
 	default:
 		r.backoff.Forget(key)
@@ -42,7 +42,7 @@ func (r *Reconciler) wait(b *round) time.Duration {
 	wait := b.state.nextCompare.Sub(now)
 	for _, s := range b.report.Plan.Steps {
 		switch {
-		case s.Reason == plan.BlockedByOther, s.Reason == plan.Unreadable && s.Action == plan.Wait:
+		case s.Reason == plan.BlockedByOther:
 			wait = min(wait, jitter(pollBlocked))
 		case !s.Until.IsZero():
 			wait = min(wait, s.Until.Sub(now))

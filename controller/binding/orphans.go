@@ -75,11 +75,26 @@ func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 	if o.Reconciler.working(key) {
 		return nil // its status may not name the group yet
 	}
+	ledger, err := o.ledger(ctx, key)
+	if err != nil {
+		return err
+	}
 	orphaned, err := o.Reconciler.orphaned(ctx, key)
 	if err != nil || !orphaned {
 		delete(o.ledgers, key)
 		return err
 	}
+	if err := o.Reconciler.clear(ctx, ledger); err != nil {
+		return err
+	}
+	delete(o.ledgers, key)
+	return nil
+}
+
+// ledger reads the record before anybody asks whether it is orphaned: a
+// binding that is made anew after that writes a record of another revision,
+// which the ledger's own writes do not touch.
+func (o *Orphans) ledger(ctx context.Context, key ownership.Key) (*ownership.Ledger, error) {
 	ledger, ok := o.ledgers[key]
 	if !ok {
 		ledger = ownership.NewLedger(o.Reconciler.Store, ownership.Identity{
@@ -87,11 +102,10 @@ func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 		}, o.Reconciler.env())
 		o.ledgers[key] = ledger
 	}
-	if err := o.Reconciler.clear(ctx, ledger); err != nil {
-		return err
+	if ledger.Loaded() {
+		return ledger, nil
 	}
-	delete(o.ledgers, key)
-	return nil
+	return ledger, ledger.Look(ctx)
 }
 
 // working reports whether this process brings targets into the group for a

@@ -101,7 +101,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		err = r.forgetGroup(ctx, b)
 	}
 	if err == nil && b.deleting() && b.finished() {
-		return reconcile.Result{}, r.release(ctx, b)
+		if err = r.release(ctx, b); err == nil {
+			return reconcile.Result{}, nil
+		}
 	}
 	if err := r.status(ctx, b, err); err != nil {
 		return reconcile.Result{}, err
@@ -170,6 +172,10 @@ type round struct {
 	live   bool // want was read around the caches
 	done   bool // nothing is left to do for this binding
 }
+
+// exclusive bindings take out what nobody recorded. One that is being deleted
+// takes out its own targets only.
+func (b *round) exclusive() bool { return !b.Spec.MultiClusterTargetGroup && !b.deleting() }
 
 func (b *round) deleting() bool { return !b.DeletionTimestamp.IsZero() }
 

@@ -37,14 +37,19 @@ func refField(b *v1beta1.TargetGroupBinding) string {
 	return "spec.targetGroupARN"
 }
 
-// check holds the spec against the group as it is. Whatever the spec says, a
+// supported refuses what this version cannot do. Whatever the spec says, a
 // binding can be deleted.
+func supported(b *v1beta1.TargetGroupBinding) error {
+	if b.Spec.IamRoleArnToAssume != "" && b.DeletionTimestamp.IsZero() {
+		return invalidSpec("spec.iamRoleArnToAssume: target groups of other accounts are not supported yet; remove the field, or bind the group from its own account")
+	}
+	return nil
+}
+
+// check holds the spec against the group as it is.
 func check(b *v1beta1.TargetGroupBinding, g elb.Group) error {
 	if !b.DeletionTimestamp.IsZero() {
 		return nil
-	}
-	if b.Spec.IamRoleArnToAssume != "" {
-		return invalidSpec("spec.iamRoleArnToAssume: target groups of other accounts are not supported yet; remove the field, or bind the group from its own account")
 	}
 	if g.TargetType != string(v1beta1.TargetTypeIP) && g.TargetType != string(v1beta1.TargetTypeInstance) {
 		return &specError{v1beta1.ReasonWrongTargetType, fmt.Sprintf("target group %s has targets of type %s; only ip and instance can be bound", g.Name, g.TargetType)}

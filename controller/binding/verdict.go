@@ -98,8 +98,8 @@ func (b *round) firstFailure() plan.Step {
 // wants the group for itself shares it.
 func (b *round) consistent() verdict {
 	tally := b.state.ledger.Tally()
-	if n := b.report.Plan.Count(plan.Wait, plan.Unreadable); n > 0 || len(tally.Unreadable) > 0 {
-		u := tally.Unreadable[0]
+	if len(tally.Unreadable) > 0 {
+		n, u := b.report.Plan.Count(plan.Wait, plan.Unreadable), tally.Unreadable[0]
 		return verdict{metav1.ConditionFalse, v1beta1.ReasonRecordUnreadable,
 			fmt.Sprintf("record %s cannot be read (%s); %d removals wait until it can, with a newer controller or after its repair", u.Owner, u.Reason, n)}
 	}

@@ -45,7 +45,10 @@ const (
 // the group, with the calls that it took.
 func BenchmarkReplaceOnePod(b *testing.B) {
 	ctrl.SetLogger(discard)
-	w := start(b)
+	w := prepare(b)
+	w.bind(b, service)
+	w.sim.Intercept(func(elbsim.Call) elbsim.Fault { return elbsim.Fault{Latency: elbLatency} })
+	w.run(b)
 	addresses := make([]string, targets)
 	for i := range addresses {
 		addresses[i] = address(i)
@@ -75,7 +78,7 @@ func BenchmarkReplaceOnePod(b *testing.B) {
 
 func address(i int) string { return fmt.Sprintf("10.0.%d.%d", i/200, i%200+1) }
 
-// world is one cluster with one shared group.
+// world is one cluster with one shared group, and no controller yet.
 type world struct {
 	cluster *kube.Cluster
 	sim     *elbsim.Simulator
@@ -83,10 +86,10 @@ type world struct {
 	changes chan elbsim.Mutation
 }
 
-func start(b *testing.B) *world {
+func prepare(b *testing.B) *world {
 	b.Helper()
-	w := &world{changes: make(chan elbsim.Mutation, 1000)}
-	w.sim = elbsim.New(elbsim.Options{})
+	w := &world{changes: make(chan elbsim.Mutation, 10000)}
+	w.sim = elbsim.New(elbsim.Options{Region: table.Region})
 	if _, err := w.sim.Start(); err != nil {
 		b.Fatal(err)
 	}
@@ -96,12 +99,12 @@ func start(b *testing.B) *world {
 		b.Fatal(err)
 	}
 	w.group = group.ARN
-	w.sim.Intercept(func(elbsim.Call) elbsim.Fault { return elbsim.Fault{Latency: elbLatency} })
 	b.Cleanup(w.sim.Observe(func(m elbsim.Mutation) { w.changes <- m }))
 
 	w.cluster = kube.ForTest(b, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/crds"}, Scheme: scheme(b)})
-	w.apply(b)
-	w.run(b)
+	if err := w.cluster.CreateNamespace(b.Context(), namespace); err != nil {
+		b.Fatal(err)
+	}
 	return w
 }
 
@@ -115,19 +118,17 @@ func scheme(b *testing.B) *runtime.Scheme {
 	return s
 }
 
-func (w *world) apply(b *testing.B) {
+// bind makes a Service, without endpoints, and its binding.
+func (w *world) bind(b *testing.B, name string) {
 	b.Helper()
 	ctx := b.Context()
-	if err := w.cluster.CreateNamespace(ctx, namespace); err != nil {
-		b.Fatal(err)
-	}
-	meta := metav1.ObjectMeta{Namespace: namespace, Name: service}
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
 	port := corev1.ServicePort{Name: kube.ServicePortName, Port: kube.ServicePort, TargetPort: intstr.FromInt32(kube.TargetPort)}
 	svc := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{port}}}
 	binding := &v1beta1.TargetGroupBinding{ObjectMeta: meta, Spec: v1beta1.TargetGroupBindingSpec{
 		TargetGroupARN:          w.group,
 		MultiClusterTargetGroup: true,
-		ServiceRef:              v1beta1.ServiceReference{Name: service, Port: intstr.FromString(kube.ServicePortName)},
+		ServiceRef:              v1beta1.ServiceReference{Name: name, Port: intstr.FromString(kube.ServicePortName)},
 	}}
 	if err := w.cluster.Client.Create(ctx, svc); err != nil {
 		b.Fatal(err)

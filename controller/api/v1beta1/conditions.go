@@ -100,6 +100,20 @@ const (
 	ReasonClusterIDConflict ConditionReason = "ClusterIDConflict"
 )
 
+// Reasons of Ready when none of the others fits.
+const (
+	// ReasonReconcileError: something failed that the message names, such as a
+	// permission of the controller in this cluster.
+	ReasonReconcileError ConditionReason = "ReconcileError"
+)
+
+// Reasons of Ready when an operator has taken the cluster out of service.
+const (
+	// ReasonClusterNotActive: the cluster is retired in the ownership table, or
+	// has a state there that this version does not know.
+	ReasonClusterNotActive ConditionReason = "ClusterNotActive"
+)
+
 // Reasons of OwnershipConsistent.
 const (
 	// ReasonConsistent: no record contradicts another or this binding.
