@@ -84,8 +84,22 @@ func (t *Table) failure(op string, class, err error) error {
 	if todo := advice[class]; todo != "" {
 		what = fmt.Errorf("%w (%s)", what, todo)
 	}
-	return fmt.Errorf("%s: %w: %w", op, what, err)
+	return fmt.Errorf("%s: %w: %w", op, what, &answer{err})
 }
+
+// answer is an error of the SDK that reads the same each time: without request
+// ID. A condition with its text is then written once and not at every retry.
+type answer struct{ error }
+
+func (a *answer) Error() string {
+	var api smithy.APIError
+	if errors.As(a.error, &api) {
+		return api.ErrorCode() + ": " + api.ErrorMessage()
+	}
+	return a.error.Error()
+}
+
+func (a *answer) Unwrap() error { return a.error }
 
 // explain is failure, after a closer look. A table that is being created
 // answers like one that does not exist, and a missing index like a malformed
@@ -95,7 +109,7 @@ func (t *Table) explain(ctx context.Context, op string, err error) error {
 	if errors.Is(class, ownership.ErrTableMissing) || isCodeString(err, codeValidation) {
 		found := t.Verify(ctx)
 		if errors.Is(found, ownership.ErrTableCreating) || errors.Is(found, ownership.ErrTableMissing) {
-			return fmt.Errorf("%s: %w: %w", op, found, err)
+			return fmt.Errorf("%s: %w: %w", op, found, &answer{err})
 		}
 	}
 	return t.failure(op, class, err)

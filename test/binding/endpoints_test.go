@@ -10,6 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/test/elbsim"
@@ -118,6 +119,35 @@ func TestCase24NodesThatCannotBeTargets(t *testing.T) {
 	east.expectReady("web", metav1.ConditionTrue, v1beta1.ReasonReconciled, "2 of 2")
 	skipped := "Warning EndpointSkipped: node " + east.namespace
 	east.expectEvents(skipped+"-fargate", skipped+"-hybrid", skipped+"-i-0dead", skipped+"-none")
+}
+
+// A node that the control plane cannot hear serves on: it stays a target, also
+// for a controller that has just started, and does not become one.
+func TestCase24ANodeThatIsNotReadyStaysIfItIsATarget(t *testing.T) {
+	w := newWorld(t, elbsim.Group{TargetType: elbsim.TargetTypeInstance})
+	east := w.cluster("east")
+	east.runsOnNodePort("web", 0)
+	port := int(east.service("web").Spec.Ports[0].NodePort)
+	east.node("i-0a")
+	east.binds("web", east.onOwnNodes)
+	east.reconciles("web")
+	east.cannotHear("i-0a")
+	east.node("i-0b")
+	east.cannotHear("i-0b")
+	east.reconciles("web")
+	east.restarts()
+	east.settles("web")
+	w.expectGroup(at(port, "i-0a")...)
+	east.expectRemovals(0)
+}
+
+// cannotHear has the control plane lose contact with the node.
+func (s *site) cannotHear(instance string) {
+	s.t.Helper()
+	node := &corev1.Node{}
+	s.Expect(s.api.Client.Get(s.t.Context(), client.ObjectKey{Name: s.namespace + "-" + instance}, node)).To(Succeed())
+	node.Status.Conditions[0].Status = corev1.ConditionUnknown
+	s.Expect(s.api.Client.Status().Update(s.t.Context(), node)).To(Succeed())
 }
 
 func TestCase25ANewTargetPortLeavesNoGap(t *testing.T) {

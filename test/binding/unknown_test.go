@@ -73,6 +73,7 @@ func TestCase4FailedReadsRemoveNothing(t *testing.T) {
 				east.reconciles("web")
 				w.expectGroup(at8080(pods(1, 4)...)...)
 				east.expectRecord("web", at8080(pods(1, 4)...), nil)
+				east.expectCounts("web", v1beta1.TargetCounts{Held: 4})
 
 				east.calm()
 				east.reconciles("web")
