@@ -40,13 +40,13 @@ func (s *site) controls(edits ...func(*controller.Options)) {
 	s.t.Helper()
 	s.SetDefaultEventuallyTimeout(patience)
 	config := rest.CopyConfig(s.api.Config)
-	config.Wrap(s.wire.kubernetes("live"))
+	config.Wrap(s.kubernetes("live"))
 	mgr, err := ctrl.NewManager(config, s.managerOptions())
 	s.Expect(err).NotTo(HaveOccurred())
 	limit := elb.Limit{PerSecond: 1000, Burst: 1000}
 	options := controller.Options{
 		Table: s.dynamoDB(s.wire),
-		Groups: elb.New(s.sim.Client(s.id, func(o *elbv2.Options) { o.HTTPClient = s.wire.aws() }),
+		Groups: elb.New(s.sim.Client(s.id, func(o *elbv2.Options) { o.HTTPClient = s.aws() }),
 			elb.Options{Region: elbRegion, Limits: elb.Limits{Reads: limit, Mutations: limit}}),
 		ClusterID: s.id, Version: "test", ComparePeriod: comparePeriod, HeartbeatPeriod: time.Minute, Workers: 2,
 		Leases: []types.NamespacedName{{Namespace: s.namespace, Name: "load-balancer-controller"}},

@@ -118,7 +118,7 @@ func waitForReady(ctx context.Context, url, token string) error {
 
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
-	last := "no answer"
+	var last string
 	for {
 		response, err := probe.Do(request)
 		switch {

@@ -17,7 +17,7 @@ func TestGroupFlag(t *testing.T) {
 		{Name: "web", TargetType: "ip", VPCID: "vpc-1", Protocol: "HTTP", Port: 80},
 		{Name: "dns", TargetType: "instance", VPCID: "vpc-2", Protocol: "UDP", Port: 53, IPAddressType: "ipv6"},
 	}))
-	g.Expect(groups.Set("nmae=web")).To(MatchError(ContainSubstring(`unknown key "nmae"`)))
+	g.Expect(groups.Set("colour=web")).To(MatchError(ContainSubstring(`unknown key "colour"`)))
 	g.Expect(groups.Set("name=web,port=http")).To(MatchError(ContainSubstring(`port "http"`)))
 }
 
