@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -121,13 +122,21 @@ func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, err
 	var b v1beta1.TargetGroupBinding
 	name := client.ObjectKey{Namespace: key.Owner.Namespace, Name: key.Owner.Name}
 	if err := r.Live.Get(ctx, name, &b); err != nil {
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		// A bare 404 is the answer of something in between, or of an API
+		// server that does not know the kind just now.
+		absent := apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+		if absent {
+			return true, nil
+		}
+		return false, err
 	}
-	bound := b.Spec.TargetGroupARN
-	if bound == "" {
-		bound = b.Status.TargetGroupARN
+	if b.Spec.TargetGroupARN != "" {
+		return b.Spec.TargetGroupARN != string(key.Group), nil
 	}
-	return bound != "" && bound != string(key.Group), nil
+	// A name may stand for another group than the status last said: what this
+	// process found for it decides.
+	st := r.states.get(name)
+	return st != nil && st.group.ARN != key.Group, nil
 }
 
 // clear brings the record to its end: nothing is wanted. An error says what

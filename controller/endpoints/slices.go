@@ -48,6 +48,9 @@ func (s *search) fromSlices(all []discoveryv1.EndpointSlice) (Want, error) {
 	if s.family == familyIPv6 {
 		addressType = discoveryv1.AddressTypeIPv6
 	}
+	if empty(all, addressType) {
+		return s.want, nil
+	}
 	ofFamily, ofOther := 0, 0
 	for i := range all {
 		slice := &all[i]
@@ -147,6 +150,19 @@ func terminating(all []discoveryv1.EndpointSlice) map[types.UID]bool {
 		}
 	}
 	return gone
+}
+
+// empty reports whether the only slice of a family is the one that the
+// EndpointSlice controller keeps for a Service without endpoints: it has no
+// ports, and is behind nothing.
+func empty(all []discoveryv1.EndpointSlice, family discoveryv1.AddressType) bool {
+	var of []discoveryv1.EndpointSlice
+	for _, slice := range all {
+		if slice.AddressType == family {
+			of = append(of, slice)
+		}
+	}
+	return len(of) == 1 && len(of[0].Endpoints) == 0 && len(of[0].Ports) == 0
 }
 
 // stale says in what a slice differs from its Service, if the EndpointSlice

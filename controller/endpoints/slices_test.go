@@ -247,6 +247,20 @@ func TestForeignSlicesAreNotStale(t *testing.T) {
 	g.Expect(names(want.Targets)).To(Equal([]string{"10.0.0.5:9090"}))
 }
 
+// The EndpointSlice controller keeps one slice without ports for a Service
+// without endpoints: that is an answer, and its pods have left.
+func TestAServiceWithoutEndpointsWantsNothing(t *testing.T) {
+	placeholder := slice("a", 8080)
+	placeholder.Ports = []discoveryv1.EndpointPort{}
+	want, err := find(shop(), "ipv4", placeholder)
+	g := NewWithT(t)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(want.Targets).To(BeEmpty())
+
+	_, err = find(shop(), "ipv4", placeholder, slice("b", 9090, pod("10.0.0.5", "1")))
+	g.Expect(err).To(MatchError(ContainSubstring("is behind the service")), "beside another slice it may be one that is being rewritten")
+}
+
 // Case 21: whatever slice an endpoint moves to, and in whatever order slices
 // are listed, the answer is the same. A move adds to the new slice first.
 func TestMovingSlicesDoNotFlap(t *testing.T) {
