@@ -50,6 +50,13 @@ func emptyList(apiVersion, kind string) fault {
 	return answer(http.StatusOK, fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"1"},"items":[]}`, apiVersion, kind))
 }
 
+// oneSlice is a list of one EndpointSlice with one ready endpoint on port 8080.
+func oneSlice(name, service, address string) fault {
+	return answer(http.StatusOK, fmt.Sprintf(`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSliceList","metadata":{"resourceVersion":"1"},"items":[
+		{"metadata":{"name":%q,"labels":{"kubernetes.io/service-name":%q}},"addressType":"IPv4","ports":[{"name":"http","port":8080}],
+		 "endpoints":[{"addresses":[%q],"conditions":{"ready":true}}]}]}`, name, service, address))
+}
+
 // dynamoDBSays is an error as DynamoDB puts it.
 func dynamoDBSays(code string) fault {
 	return answer(http.StatusBadRequest, fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":"told to fail"}`, code))

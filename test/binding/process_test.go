@@ -36,7 +36,7 @@ type process struct {
 	events *eventLog
 }
 
-// processes starts a controller for the site that remembers nothing.
+// newProcess is a controller for the site that remembers nothing yet.
 func (s *site) newProcess() *process {
 	s.t.Helper()
 	p := &process{wire: &wire{}, events: &eventLog{}}

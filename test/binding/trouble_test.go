@@ -23,8 +23,8 @@ func TestCase11ATargetTakenOutByHandComesBackWithinAComparisonPeriod(t *testing.
 	east.binds("web")
 	after := east.reconciles("web").RequeueAfter
 	w.Expect(after).To(BeNumerically("<=", comparePeriod+comparePeriod/10))
-	w.somebodyDeregisters("10.0.0.1:8080")
 	w.passes(after)
+	w.somebodyDeregisters("10.0.0.1:8080") // it is listed for a while yet, as draining
 	east.reconciles("web")
 	w.expectGroup("10.0.0.1:8080", "10.0.0.2:8080")
 	east.expectReconciled("web")

@@ -21,10 +21,7 @@ func TestCase3PartlyFilledCachesRemoveNothing(t *testing.T) {
 	all := append(at8080(pods(1, 3)...), "10.1.0.9:8080")
 
 	east.restarts()
-	partOf := answer(200, `{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSliceList","metadata":{"resourceVersion":"1"},"items":[
-		{"metadata":{"name":"web-2","labels":{"kubernetes.io/service-name":"web"}},"addressType":"IPv4",
-		 "ports":[{"name":"http","port":8080}],"endpoints":[{"addresses":["10.1.0.9"],"conditions":{"ready":true}}]}]}`)
-	east.fails(partOf, "cached LIST endpointslices")
+	east.fails(oneSlice("web-2", "web", "10.1.0.9"), "cached LIST endpointslices")
 	east.reconciles("web")
 	w.expectGroup(all...)
 	east.expectRecord("web", all, nil)
@@ -180,6 +177,17 @@ func TestABindingWithoutItsFinalizerIsFinishedAllTheSame(t *testing.T) {
 	east.reconciles("web")
 	w.expectGroup()
 	east.expectNoRecord("web")
+}
+
+func TestAFinalizerThatIsTakenAwayComesBack(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	east.edits("web", func(b *v1beta1.TargetGroupBinding) { b.Finalizers = nil })
+	east.reconciles("web")
+	w.Expect(east.binding("web").Finalizers).To(ConsistOf(v1beta1.Finalizer))
 }
 
 func TestAMissingServiceWantsNothing(t *testing.T) {
