@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/test/child"
 	"target-ownership-controller/test/table"
 )
 
@@ -49,7 +50,7 @@ func BenchmarkIdle(b *testing.B) {
 	b.ReportMetric(float64(info.Size())/1e6, "MB-binary")
 }
 
-func (w *world) process(b *testing.B, path string) *os.Process {
+func (w *world) process(b *testing.B, path string) *child.Process {
 	b.Helper()
 	t := table.Start(b)
 	cmd := exec.Command(path,
@@ -57,21 +58,20 @@ func (w *world) process(b *testing.B, path string) *os.Process {
 		"--dynamodb-endpoint="+t.Endpoint, "--elbv2-endpoint="+w.sim.URL(),
 		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.cluster.Kubeconfig, "AWS_ACCESS_KEY_ID=idle", "AWS_SECRET_ACCESS_KEY=idle")
-	if err := cmd.Start(); err != nil {
+	process, err := child.Start(cmd, filepath.Join(b.TempDir(), "controller.log"))
+	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = cmd.Process.Kill() })
-	return cmd.Process
+	b.Cleanup(func() { _ = process.Kill() })
+	return process
 }
 
-func end(b *testing.B, p *os.Process) {
+func end(b *testing.B, p *child.Process) {
 	b.Helper()
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := p.Wait(); err != nil {
-		b.Fatal(err)
-	}
+	<-p.Done()
 }
 
 // allReady waits until every binding says so.

@@ -13,7 +13,7 @@ func (s *stage) keep() {
 			indent+indent+"alias "+site.name+"='"+kubectl+" --kubeconfig "+site.cluster.Kubeconfig+"'",
 			indent+indent+site.name+" -n "+namespace+" get targetgroupbindings,pods -o wide",
 			indent+indent+site.name+" -n "+namespace+" scale deployment "+app+" --replicas=6",
-			indent+indent+"tail -f "+site.controller.log)
+			indent+indent+"tail -f "+site.controller.Log)
 	}
 	s.screen.print("", indent+"target group: targets, settings and counted calls",
 		indent+indent+"curl -s "+s.elb.URL(),

@@ -33,7 +33,7 @@ func (s *stage) bind(ctx context.Context) error {
 			return err
 		}
 		s.screen.progress("cluster %s: pods are ready, controller --cluster-id=%s is started (process %d)",
-			site.name, site.name, site.controller.cmd.Process.Pid)
+			site.name, site.name, site.controller.Pid)
 	}
 	if err := s.untilSettled(ctx); err != nil {
 		return err

@@ -22,7 +22,7 @@ func (s *stage) crash(ctx context.Context) error {
 	if err := s.untilFlagged(ctx); err != nil {
 		return err
 	}
-	if err := s.east.controller.kill(); err != nil {
+	if err := s.east.controller.Kill(); err != nil {
 		return err
 	}
 	s.east.controller = nil

@@ -59,7 +59,7 @@ func (s *stage) lose(ctx context.Context) error {
 
 // deleteEast ends everything of east. Nothing answers at its targets.
 func (s *stage) deleteEast(targets set) error {
-	if err := s.east.controller.kill(); err != nil {
+	if err := s.east.controller.Kill(); err != nil {
 		return err
 	}
 	s.east.controller = nil

@@ -17,7 +17,7 @@ const (
 func (s *stage) hopeless() error {
 	for _, site := range s.sites() {
 		if c := site.controller; c != nil && c.ended() {
-			return fmt.Errorf("the controller of %s ended: %w", site.name, c.err)
+			return fmt.Errorf("the controller of %s ended: %w", site.name, c.Err())
 		}
 	}
 	return firstProblem(s.guard.harmless(), s.guard.recorded())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"target-ownership-controller/test/child"
 )
 
 const (
@@ -47,7 +50,7 @@ type Cluster struct {
 	down context.CancelCauseFunc
 
 	mu        sync.Mutex
-	processes []*process // in the order of their start
+	processes []*child.Process // in the order of their start
 }
 
 // Start brings a cluster up and returns when it serves its CRDs and, if
@@ -126,18 +129,25 @@ func (c *Cluster) installCRDs() error {
 
 // run starts one of the cluster's programs.
 func (c *Cluster) run(program string, args ...string) error {
-	p, err := startProcess(program, c.dir, args, c.exited)
+	cmd := exec.Command(program, args...)
+	cmd.Dir = c.dir
+	// Keeps per-user settings (~/.kube, ~/.kwok) out.
+	cmd.Env = append(os.Environ(), "HOME="+c.dir)
+	p, err := child.Start(cmd, c.file(filepath.Base(program)+".log"))
 	if err != nil {
 		return err
 	}
+	go c.watch(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.processes = append(c.processes, p)
 	return nil
 }
 
-func (c *Cluster) exited(p *process) {
-	c.down(fmt.Errorf("%s ended unasked: %w", p.name, errors.Join(p.err, errors.New("see its log"))))
+// watch notes the end of a program, whatever the reason.
+func (c *Cluster) watch(p *child.Process) {
+	<-p.Done()
+	c.down(fmt.Errorf("%s ended unasked: %w", p.Name, errors.Join(p.Err(), errors.New("see its log"))))
 }
 
 // whileUp returns a context that also ends, with the reason as its cause,
@@ -162,7 +172,7 @@ func (c *Cluster) Stop() error {
 	defer c.mu.Unlock()
 	errs := []error{crash}
 	for i := len(c.processes) - 1; i >= 0; i-- {
-		errs = append(errs, c.processes[i].kill())
+		errs = append(errs, c.processes[i].Kill())
 	}
 	c.processes = nil
 	errs = append(errs, os.RemoveAll(c.dir))
@@ -186,7 +196,7 @@ func (c *Cluster) LogTails() string {
 	defer c.mu.Unlock()
 	var text strings.Builder
 	for _, p := range c.processes {
-		fmt.Fprintf(&text, "--- %s of cluster %s, last lines of its log:\n%s\n", p.name, c.Name, p.tail(tailLines))
+		fmt.Fprintf(&text, "--- %s of cluster %s, last lines of its log:\n%s\n", p.Name, c.Name, strings.Join(p.Tail(tailLines), "\n"))
 	}
 	return text.String()
 }

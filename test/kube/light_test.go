@@ -92,8 +92,8 @@ func TestCrashEndsWaitsAndIsReported(t *testing.T) {
 	waited := make(chan error, 1)
 	go func() { waited <- cluster.Until(context.Background(), &corev1.PodList{}, never) }()
 	apiServer := cluster.processes[1]
-	g.Expect(apiServer.name).To(Equal("kube-apiserver"))
-	g.Expect(apiServer.cmd.Process.Kill()).To(Succeed())
+	g.Expect(apiServer.Name).To(Equal("kube-apiserver"))
+	g.Expect(apiServer.Kill()).To(Succeed())
 
 	g.Expect(<-waited).To(MatchError(ContainSubstring("kube-apiserver ended unasked: signal: killed")))
 	g.Expect(cluster.Stop()).To(MatchError(ContainSubstring("kube-apiserver ended unasked")))
@@ -113,7 +113,7 @@ func TestFailedStartShowsLogsAndLeavesNothing(t *testing.T) {
 func processIDs(cluster *Cluster) []int {
 	var pids []int
 	for _, p := range cluster.processes {
-		pids = append(pids, p.cmd.Process.Pid)
+		pids = append(pids, p.Pid)
 	}
 	return pids
 }

@@ -1,12 +1,13 @@
 //go:build !linux
 
-package demo
+package child
 
 import "syscall"
 
 // ownGroupDiesWithParent keeps an interrupt at the terminal away from the
-// child. Without the parent death signal of Linux a child outlives a demo that
-// is killed with SIGKILL.
+// child, so that the parent decides the order of things. Only Linux can also
+// kill it with its parent: elsewhere a child outlives a parent that
+// is killed.
 func ownGroupDiesWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
