@@ -67,14 +67,10 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	key, ref := client.ObjectKeyFromObject(b), ref(b.TargetGroupBinding)
 	if st := r.states.get(key); st != nil && st.uid == b.UID && st.ref == ref {
 		b.state = st
-		if err := check(b.TargetGroupBinding, st.group); err != nil {
-			return err
-		}
-		return r.keep(ctx, b.TargetGroupBinding)
 	}
-	group, err := r.Groups.Group(ctx, ref)
+	group, err := r.group(ctx, b, ref)
 	if err != nil {
-		return fmt.Errorf("%s: %w", refField(b.TargetGroupBinding), err)
+		return err
 	}
 	if err := check(b.TargetGroupBinding, group); err != nil {
 		return err
@@ -82,32 +78,44 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	if err := r.keep(ctx, b.TargetGroupBinding); err != nil {
 		return err
 	}
-	b.state = &state{uid: b.UID, ref: ref, group: group, ledger: r.ledger(b, group.ARN), skipped: map[string]bool{}}
-	r.states.put(key, b.state)
+	if b.state == nil {
+		ledger := r.ledger(r.keyOf(key, group.ARN), b.UID)
+		b.state = &state{uid: b.UID, ref: ref, group: group, ledger: ledger, skipped: map[string]bool{}}
+		r.states.put(key, b.state)
+	}
 	return nil
+}
+
+// group is the group as this process knows it, or as AWS describes it.
+func (r *Reconciler) group(ctx context.Context, b *round, ref elb.GroupRef) (elb.Group, error) {
+	if b.state != nil {
+		return b.state.group, nil
+	}
+	group, err := r.Groups.Group(ctx, ref)
+	if err != nil {
+		return elb.Group{}, fmt.Errorf("%s: %w", refField(b.TargetGroupBinding), err)
+	}
+	return group, nil
 }
 
 // unbind has the next pass look the group up again: under its name there may
 // be another one by then.
 func (r *Reconciler) unbind(b *round) { r.states.forget(client.ObjectKeyFromObject(b)) }
 
-func (r *Reconciler) ledger(b *round, group ownership.GroupARN) *ownership.Ledger {
-	key := r.keyOf(client.ObjectKeyFromObject(b), group)
+// ledger is for the record of a binding with that UID; none for a binding
+// that is gone.
+func (r *Reconciler) ledger(key ownership.Key, uid types.UID) *ownership.Ledger {
 	return ownership.NewLedger(r.Store, ownership.Identity{
 		Group:             key.Group,
 		Owner:             key.Owner,
-		BindingUID:        string(b.UID),
+		BindingUID:        string(uid),
 		ControllerVersion: r.Version,
-	}, r.env())
+	}, ownership.Env{Now: r.Clock.Now, NewID: r.NewID})
 }
 
 // keyOf names the record of a binding.
 func (r *Reconciler) keyOf(binding client.ObjectKey, group ownership.GroupARN) ownership.Key {
 	return ownership.Key{Group: group, Owner: ownership.Owner{Cluster: r.ClusterID, Namespace: binding.Namespace, Name: binding.Name}}
-}
-
-func (r *Reconciler) env() ownership.Env {
-	return ownership.Env{Now: r.Clock.Now, NewID: r.NewID}
 }
 
 // forgetGroup drops the record of a group that no longer exists: there is
@@ -120,7 +128,8 @@ func (r *Reconciler) forgetGroup(ctx context.Context, b *round) error {
 		b.done = true // nothing is known to have been bound
 		return nil
 	}
-	b.state = &state{group: elb.Group{ARN: arn}, ledger: r.ledger(b, arn)}
+	ledger := r.ledger(r.keyOf(client.ObjectKeyFromObject(b), arn), b.UID)
+	b.state = &state{group: elb.Group{ARN: arn}, ledger: ledger}
 	if err := b.state.ledger.Look(ctx); err != nil {
 		return err
 	}

@@ -13,29 +13,58 @@ import (
 	"target-ownership-controller/ownership"
 )
 
-// reasons maps classes of errors to the reason that a condition gives, and
-// says what to do where the error itself does not.
+// reasons maps errors to the reason that a condition gives, and says what to
+// do where the error itself does not. The first match counts: an error that
+// names its trouble comes before the class that it may wrap.
 var reasons = []struct {
-	class  error
+	match  func(error) bool
 	reason v1beta1.ConditionReason
 	advice string
 }{
-	{ownership.ErrThrottled, v1beta1.ReasonThrottled, ""},
-	{ownership.ErrGroupThrottled, v1beta1.ReasonThrottled, ""},
-	{ownership.ErrForbidden, v1beta1.ReasonAccessDenied, ""},
-	{ownership.ErrGroupForbidden, v1beta1.ReasonAccessDenied, "check the credentials and the policy of the controller's role"},
-	{ownership.ErrTableMissing, v1beta1.ReasonTableUnavailable, ""},
-	{ownership.ErrTableCreating, v1beta1.ReasonTableUnavailable, ""},
-	{ownership.ErrUnavailable, v1beta1.ReasonTableUnavailable, ""},
-	{ownership.ErrTooLarge, v1beta1.ReasonRecordTooLarge, ""},
-	{ownership.ErrConflict, v1beta1.ReasonPending, ""},
-	{ownership.ErrLookExpired, v1beta1.ReasonPending, ""},
-	{ownership.ErrGroupMissing, v1beta1.ReasonGroupNotFound, "create the group, or delete this binding and create one for the right group"},
-	{ownership.ErrGroupFull, v1beta1.ReasonGroupFull, "raise the quota of targets per target group, or run fewer"},
-	{ownership.ErrInvalidTarget, v1beta1.ReasonTargetsRefused, ""},
-	{elb.ErrGroupInvalid, v1beta1.ReasonInvalidSpec, "delete this binding and create one with the ARN or the name of a target group"},
-	{elb.ErrGroupElsewhere, v1beta1.ReasonInvalidSpec, "bind the group with a controller of that region and account"},
-	{ownership.ErrGroupUnavailable, v1beta1.ReasonLoadBalancerUnavailable, "check the network path to Elastic Load Balancing, and the region or endpoint that the controller was given"},
+	{is[*cluster.DuplicateIDError], v1beta1.ReasonClusterIDConflict, ""},
+	{is[*cluster.RetiredError], v1beta1.ReasonClusterNotActive, ""},
+	{is[*cluster.UnknownStateError], v1beta1.ReasonClusterNotActive, ""},
+	{is[*cluster.LoadBalancerControllerError], v1beta1.ReasonLoadBalancerControllerActive, ""},
+	{is[*ownership.UnreadableError], v1beta1.ReasonRecordUnreadable, ""},
+	{is[*endpoints.ServiceNotFoundError], v1beta1.ReasonServiceNotFound, ""},
+	{is[*endpoints.PortNotFoundError], v1beta1.ReasonPortNotFound, ""},
+	{is[*endpoints.WrongServiceTypeError], v1beta1.ReasonWrongTargetType, ""},
+	{is[*endpoints.InvalidNodeSelectorError], v1beta1.ReasonInvalidSpec, ""},
+	{is[*elb.WrongTargetTypeError], v1beta1.ReasonWrongTargetType, ""},
+	{is[*endpoints.UnknownError], v1beta1.ReasonEndpointsUnknown, ""},
+	{of(ownership.ErrThrottled), v1beta1.ReasonThrottled, ""},
+	{of(ownership.ErrGroupThrottled), v1beta1.ReasonThrottled, ""},
+	{of(ownership.ErrForbidden), v1beta1.ReasonAccessDenied, ""},
+	{of(ownership.ErrGroupForbidden), v1beta1.ReasonAccessDenied, "check the credentials and the policy of the controller's role"},
+	{of(ownership.ErrTableMissing), v1beta1.ReasonTableUnavailable, ""},
+	{of(ownership.ErrTableCreating), v1beta1.ReasonTableUnavailable, ""},
+	{of(ownership.ErrUnavailable), v1beta1.ReasonTableUnavailable, ""},
+	{of(ownership.ErrTooLarge), v1beta1.ReasonRecordTooLarge, ""},
+	{of(ownership.ErrConflict), v1beta1.ReasonPending, ""},
+	{of(ownership.ErrLookExpired), v1beta1.ReasonPending, ""},
+	{of(ownership.ErrGroupMissing), v1beta1.ReasonGroupNotFound, "create the group, or delete this binding and create one for the right group"},
+	{of(ownership.ErrGroupFull), v1beta1.ReasonGroupFull, "raise the quota of targets per target group, or run fewer"},
+	{of(ownership.ErrInvalidTarget), v1beta1.ReasonTargetsRefused, ""},
+	{of(elb.ErrGroupInvalid), v1beta1.ReasonInvalidSpec, "delete this binding and create one with the ARN or the name of a target group"},
+	{of(elb.ErrGroupElsewhere), v1beta1.ReasonInvalidSpec, "bind the group with a controller of that region and account"},
+	{of(ownership.ErrGroupUnavailable), v1beta1.ReasonLoadBalancerUnavailable, "check the network path to Elastic Load Balancing, and the region or endpoint that the controller was given"},
+	{unclaimed, v1beta1.ReasonPending, ""},
+	{of(context.Canceled), v1beta1.ReasonPending, ""},
+}
+
+func is[E error](err error) bool {
+	var target E
+	return errors.As(err, &target)
+}
+
+func of(class error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, class) }
+}
+
+// unclaimed is before the first answer of the registry.
+func unclaimed(err error) bool {
+	var waiting *cluster.NotClaimedError
+	return errors.As(err, &waiting) && waiting.Err == nil
 }
 
 // explain finds the reason for an error.
@@ -43,43 +72,10 @@ func explain(err error) v1beta1.ConditionReason {
 	if spec := new(specError); errors.As(err, &spec) {
 		return spec.reason
 	}
-	if is[*cluster.DuplicateIDError](err) {
-		return v1beta1.ReasonClusterIDConflict
-	}
-	if is[*cluster.RetiredError](err) || is[*cluster.UnknownStateError](err) {
-		return v1beta1.ReasonClusterNotActive
-	}
-	if is[*cluster.LoadBalancerControllerError](err) {
-		return v1beta1.ReasonLoadBalancerControllerActive
-	}
-	if is[*ownership.UnreadableError](err) {
-		return v1beta1.ReasonRecordUnreadable
-	}
-	if is[*endpoints.ServiceNotFoundError](err) {
-		return v1beta1.ReasonServiceNotFound
-	}
-	if is[*endpoints.PortNotFoundError](err) {
-		return v1beta1.ReasonPortNotFound
-	}
-	if is[*endpoints.WrongServiceTypeError](err) {
-		return v1beta1.ReasonWrongTargetType
-	}
-	if is[*endpoints.InvalidNodeSelectorError](err) {
-		return v1beta1.ReasonInvalidSpec
-	}
-	if is[*elb.WrongTargetTypeError](err) {
-		return v1beta1.ReasonWrongTargetType
-	}
-	if is[*endpoints.UnknownError](err) {
-		return v1beta1.ReasonEndpointsUnknown
-	}
 	for _, r := range reasons {
-		if errors.Is(err, r.class) {
+		if r.match(err) {
 			return r.reason
 		}
-	}
-	if waiting := new(cluster.NotClaimedError); errors.As(err, &waiting) && waiting.Err == nil || errors.Is(err, context.Canceled) {
-		return v1beta1.ReasonPending
 	}
 	return v1beta1.ReasonReconcileError
 }
@@ -87,16 +83,11 @@ func explain(err error) v1beta1.ConditionReason {
 // text is the message of a condition about an error.
 func text(err error) string {
 	for _, r := range reasons {
-		if r.advice != "" && errors.Is(err, r.class) {
+		if r.advice != "" && r.match(err) {
 			return err.Error() + "; " + r.advice
 		}
 	}
 	return err.Error()
-}
-
-func is[E error](err error) bool {
-	var target E
-	return errors.As(err, &target)
 }
 
 // needsPerson are the reasons that no retry mends: a person has to change the

@@ -98,9 +98,7 @@ func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 func (o *Orphans) ledger(ctx context.Context, key ownership.Key) (*ownership.Ledger, error) {
 	ledger, ok := o.ledgers[key]
 	if !ok {
-		ledger = ownership.NewLedger(o.Reconciler.Store, ownership.Identity{
-			Group: key.Group, Owner: key.Owner, ControllerVersion: o.Reconciler.Version,
-		}, o.Reconciler.env())
+		ledger = o.Reconciler.ledger(key, "")
 		o.ledgers[key] = ledger
 	}
 	if ledger.Loaded() {

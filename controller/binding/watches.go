@@ -55,11 +55,15 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, wor
 }
 
 func (r *Reconciler) ofService(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.list(ctx, nil, client.InNamespace(o.GetNamespace()), client.MatchingFields{byService: o.GetName()})
+	return r.listOf(ctx, client.ObjectKeyFromObject(o))
 }
 
 func (r *Reconciler) ofSlice(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.list(ctx, nil, client.InNamespace(o.GetNamespace()), client.MatchingFields{byService: o.GetLabels()[discoveryv1.LabelServiceName]})
+	return r.listOf(ctx, endpoints.ServiceOf(o))
+}
+
+func (r *Reconciler) listOf(ctx context.Context, service client.ObjectKey) []reconcile.Request {
+	return r.list(ctx, nil, client.InNamespace(service.Namespace), client.MatchingFields{byService: service.Name})
 }
 
 // ofNodes leaves out the bindings that are known to have no use for nodes.
