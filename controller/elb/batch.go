@@ -22,11 +22,10 @@ const chunkSize = 200
 
 // batch is one registration or deregistration: all calls under one permit.
 type batch struct {
-	client    *Client
-	operation string
-	group     ownership.GroupARN
-	deadline  time.Time
-	send      func(context.Context, []types.TargetDescription, ...func(*elbv2.Options)) error
+	client   *Client
+	group    ownership.GroupARN
+	deadline time.Time
+	send     func(context.Context, []types.TargetDescription, ...func(*elbv2.Options)) error
 
 	result ownership.Result
 	ended  error // why the remaining targets are not sent
@@ -89,7 +88,7 @@ func (b *batch) call(ctx context.Context, targets []ownership.Target) (*failure,
 	for i, t := range targets {
 		descriptions[i] = types.TargetDescription{Id: aws.String(t.ID()), Port: aws.Int32(int32(t.Port()))}
 	}
-	failed := b.client.call(ctx, b.client.mutations, b.operation, func(ctx context.Context, options ...func(*elbv2.Options)) error {
+	failed := b.client.call(ctx, b.client.mutations, func(ctx context.Context, options ...func(*elbv2.Options)) error {
 		return b.send(ctx, descriptions, options...)
 	})
 	return failed, nil

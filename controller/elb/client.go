@@ -42,11 +42,6 @@ type Options struct {
 	// names others is refused with ErrGroupElsewhere, without a call. Empty
 	// ones are not compared.
 	Region, Account string
-
-	// Observe, if set, is told of each call that was made: the API operation,
-	// its outcome (one of the Outcome constants) and the time it took,
-	// retries included. It must be safe for concurrent use.
-	Observe func(operation, outcome string, took time.Duration)
 }
 
 // Client is safe for concurrent use. Make one for each account and region,
@@ -65,9 +60,6 @@ func New(api API, options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	if options.Observe == nil {
-		options.Observe = func(string, string, time.Duration) {}
-	}
 	limits := options.Limits.withDefaults()
 	return &Client{
 		api:       api,
@@ -82,21 +74,18 @@ type send func(context.Context, ...func(*elbv2.Options)) error
 
 // call makes one call to the API and returns its failure, if any. The caller
 // has waited for the lane.
-func (c *Client) call(ctx context.Context, l lane, operation string, send send) *failure {
+func (c *Client) call(ctx context.Context, l lane, send send) *failure {
 	ctx, cancel := context.WithTimeout(ctx, ownership.CallBudget)
 	defer cancel()
-	begun := time.Now()
-	failed := classify(send(ctx, l.configure))
-	c.options.Observe(operation, outcome(failed), time.Since(begun))
-	return failed
+	return classify(send(ctx, l.configure))
 }
 
 // read waits for its turn, for the budget of a call at most, and calls.
-func (c *Client) read(ctx context.Context, operation string, send send) error {
+func (c *Client) read(ctx context.Context, send send) error {
 	if err := c.reads.wait(ctx, ownership.CallBudget); err != nil {
 		return err
 	}
-	if failed := c.call(ctx, c.reads, operation, send); failed != nil {
+	if failed := c.call(ctx, c.reads, send); failed != nil {
 		return failed
 	}
 	return nil

@@ -18,18 +18,6 @@ var ErrGroupInvalid = errors.New("not a valid target group")
 // the client works in. It may well exist.
 var ErrGroupElsewhere = errors.New("the target group is elsewhere")
 
-// Outcomes of calls, for metrics.
-const (
-	OutcomeOK          = "ok"
-	OutcomeThrottled   = "throttled"
-	OutcomeForbidden   = "forbidden"
-	OutcomeMissing     = "missing"     // no such target group
-	OutcomeFull        = "full"        // no room for the targets
-	OutcomeInvalid     = "invalid"     // a target or parameter was refused
-	OutcomeUnavailable = "unavailable" // no usable answer, and nothing was applied
-	OutcomeUnsure      = "unsure"      // no usable answer; a mutation may have been applied
-)
-
 // failure is the error of a call, in the class that it belongs to.
 type failure struct {
 	class   error // one of package ownership
@@ -124,25 +112,4 @@ func httpStatus(err error) int {
 func neverSent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
-}
-
-var outcomes = map[error]string{
-	ownership.ErrGroupThrottled: OutcomeThrottled,
-	ownership.ErrGroupForbidden: OutcomeForbidden,
-	ownership.ErrGroupMissing:   OutcomeMissing,
-	ownership.ErrGroupFull:      OutcomeFull,
-	ownership.ErrInvalidTarget:  OutcomeInvalid,
-}
-
-func outcome(f *failure) string {
-	if f == nil {
-		return OutcomeOK
-	}
-	if o, known := outcomes[f.class]; known {
-		return o
-	}
-	if f.refused {
-		return OutcomeUnavailable
-	}
-	return OutcomeUnsure
 }

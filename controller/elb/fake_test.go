@@ -49,7 +49,7 @@ func newFake() *fakeAPI {
 	return &fakeAPI{
 		group: types.TargetGroup{
 			TargetGroupArn: aws.String(string(arn)), TargetGroupName: aws.String("web"), TargetType: types.TargetTypeEnumIp,
-			Protocol: types.ProtocolEnumTcp, Port: aws.Int32(8080), IpAddressType: types.TargetGroupIpAddressTypeEnumIpv4, VpcId: aws.String("vpc-1"),
+			Protocol: types.ProtocolEnumTcp, IpAddressType: types.TargetGroupIpAddressTypeEnumIpv4, VpcId: aws.String("vpc-1"),
 		},
 		targets: map[string]types.TargetHealthStateEnum{},
 		quota:   1000,

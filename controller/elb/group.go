@@ -33,7 +33,6 @@ type Group struct {
 	Name          string
 	TargetType    string // instance, ip, lambda or alb
 	Protocol      string // empty for lambda
-	Port          int    // 1 to 65535; 0 for lambda
 	IPAddressType string // ipv4 or ipv6
 	VPCID         string // empty for lambda
 }
@@ -50,7 +49,7 @@ func (c *Client) Group(ctx context.Context, ref GroupRef) (Group, error) {
 		return Group{}, err
 	}
 	var out *elbv2.DescribeTargetGroupsOutput
-	err = c.read(ctx, "DescribeTargetGroups", func(ctx context.Context, options ...func(*elbv2.Options)) (err error) {
+	err = c.read(ctx, func(ctx context.Context, options ...func(*elbv2.Options)) (err error) {
 		out, err = c.api.DescribeTargetGroups(ctx, input, options...)
 		return err
 	})
@@ -85,7 +84,6 @@ func newGroup(g types.TargetGroup) (Group, error) {
 		Name:          aws.ToString(g.TargetGroupName),
 		TargetType:    string(g.TargetType),
 		Protocol:      string(g.Protocol),
-		Port:          int(aws.ToInt32(g.Port)),
 		IPAddressType: string(g.IpAddressType),
 		VPCID:         aws.ToString(g.VpcId),
 	}, nil

@@ -48,7 +48,7 @@ func (c *Client) Health(ctx context.Context, group ownership.GroupARN) (map[owne
 	}
 	input := &elbv2.DescribeTargetHealthInput{TargetGroupArn: aws.String(string(group))}
 	var out *elbv2.DescribeTargetHealthOutput
-	err := c.read(ctx, "DescribeTargetHealth", func(ctx context.Context, options ...func(*elbv2.Options)) (err error) {
+	err := c.read(ctx, func(ctx context.Context, options ...func(*elbv2.Options)) (err error) {
 		out, err = c.api.DescribeTargetHealth(ctx, input, options...)
 		return err
 	})

@@ -6,7 +6,6 @@ import (
 	"net"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
@@ -18,7 +17,7 @@ import (
 )
 
 func TestGroup(t *testing.T) {
-	want := elb.Group{ARN: arn, Name: "web", TargetType: "ip", Protocol: "TCP", Port: 8080, IPAddressType: "ipv4", VPCID: "vpc-1"}
+	want := elb.Group{ARN: arn, Name: "web", TargetType: "ip", Protocol: "TCP", IPAddressType: "ipv4", VPCID: "vpc-1"}
 	for name, ref := range map[string]elb.GroupRef{"by ARN": {ARN: string(arn)}, "by name": {Name: "web"}} {
 		t.Run(name, func(t *testing.T) {
 			g, api := NewWithT(t), newFake()
@@ -149,18 +148,4 @@ func TestHealthOfOtherKindsOfTargets(t *testing.T) {
 		g.Expect(errors.As(err, &wrong)).To(BeTrue())
 		g.Expect(wrong.Target).To(Equal(id))
 	}
-}
-
-func TestObserve(t *testing.T) {
-	g, api := NewWithT(t), newFake()
-	var seen []string
-	client := elb.New(api, elb.Options{Observe: func(operation, outcome string, _ time.Duration) {
-		seen = append(seen, operation+" "+outcome)
-	}})
-	_, err := client.Group(context.Background(), elb.GroupRef{Name: "web"})
-	g.Expect(err).NotTo(HaveOccurred())
-	api.before = always(&types.TargetGroupNotFoundException{})
-	_, err = client.Health(context.Background(), arn)
-	g.Expect(err).To(HaveOccurred())
-	g.Expect(seen).To(Equal([]string{"DescribeTargetGroups ok", "DescribeTargetHealth missing"}))
 }

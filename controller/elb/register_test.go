@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	. "github.com/onsi/gomega"
@@ -118,40 +117,34 @@ func TestRegisterFullGroupWithABadTarget(t *testing.T) {
 // What a failure says of its own chunk, and that the others are not sent.
 func TestRegisterFailures(t *testing.T) {
 	for name, c := range map[string]struct {
-		err     error
-		class   error
-		unsure  bool
-		outcome string
+		err    error
+		class  error
+		unsure bool
 	}{
-		"throttled":          {answered(400, "Throttling"), ownership.ErrGroupThrottled, false, "throttled"},
-		"throttled, new":     {answered(400, "ThrottlingException"), ownership.ErrGroupThrottled, false, "throttled"},
-		"throttled, by code": {answered(503, "RequestLimitExceeded"), ownership.ErrGroupThrottled, false, "throttled"},
-		"missing":            {&types.TargetGroupNotFoundException{}, ownership.ErrGroupMissing, false, "missing"},
-		"forbidden":          {answered(403, "AccessDenied"), ownership.ErrGroupForbidden, false, "forbidden"},
-		"forbidden, 400":     {answered(400, "AccessDeniedException"), ownership.ErrGroupForbidden, false, "forbidden"},
-		"unknown 403":        {answered(403, "Whatever"), ownership.ErrGroupForbidden, false, "forbidden"},
-		"unknown 400":        {answered(400, "InvalidAction"), ownership.ErrGroupUnavailable, false, "unavailable"},
-		"refused connection": {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, ownership.ErrGroupUnavailable, false, "unavailable"},
-		"internal failure":   {answered(500, "InternalFailure"), ownership.ErrGroupUnavailable, true, "unsure"},
-		"unavailable":        {answered(503, "ServiceUnavailable"), ownership.ErrGroupUnavailable, true, "unsure"},
-		"request timeout":    {answered(400, "RequestTimeout"), ownership.ErrGroupUnavailable, true, "unsure"},
-		"408":                {answered(408, "Whatever"), ownership.ErrGroupUnavailable, true, "unsure"},
-		"reset":              {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ownership.ErrGroupUnavailable, true, "unsure"},
-		"budget used up":     {context.DeadlineExceeded, ownership.ErrGroupUnavailable, true, "unsure"},
-		"anything else":      {errors.New("?"), ownership.ErrGroupUnavailable, true, "unsure"},
+		"throttled":          {answered(400, "Throttling"), ownership.ErrGroupThrottled, false},
+		"throttled, new":     {answered(400, "ThrottlingException"), ownership.ErrGroupThrottled, false},
+		"throttled, by code": {answered(503, "RequestLimitExceeded"), ownership.ErrGroupThrottled, false},
+		"missing":            {&types.TargetGroupNotFoundException{}, ownership.ErrGroupMissing, false},
+		"forbidden":          {answered(403, "AccessDenied"), ownership.ErrGroupForbidden, false},
+		"forbidden, 400":     {answered(400, "AccessDeniedException"), ownership.ErrGroupForbidden, false},
+		"unknown 403":        {answered(403, "Whatever"), ownership.ErrGroupForbidden, false},
+		"unknown 400":        {answered(400, "InvalidAction"), ownership.ErrGroupUnavailable, false},
+		"refused connection": {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, ownership.ErrGroupUnavailable, false},
+		"internal failure":   {answered(500, "InternalFailure"), ownership.ErrGroupUnavailable, true},
+		"unavailable":        {answered(503, "ServiceUnavailable"), ownership.ErrGroupUnavailable, true},
+		"request timeout":    {answered(400, "RequestTimeout"), ownership.ErrGroupUnavailable, true},
+		"408":                {answered(408, "Whatever"), ownership.ErrGroupUnavailable, true},
+		"reset":              {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ownership.ErrGroupUnavailable, true},
+		"budget used up":     {context.DeadlineExceeded, ownership.ErrGroupUnavailable, true},
+		"anything else":      {errors.New("?"), ownership.ErrGroupUnavailable, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, api := NewWithT(t), newFake()
 			api.before = always(c.err)
-			var outcome string
 			targets := addresses(450)
-			client := elb.New(api, elb.Options{Limits: roomy, Observe: func(operation, o string, _ time.Duration) {
-				outcome = operation + " " + o
-			}})
-			result := client.Register(context.Background(), admit(t, targets))
+			result := register(t, api, targets)
 
 			g.Expect(api.sizes()).To(Equal([]int{200}))
-			g.Expect(outcome).To(Equal("RegisterTargets " + c.outcome))
 			g.Expect(result.Done).To(BeEmpty())
 			g.Expect(len(result.Refused) + len(result.Unsure)).To(Equal(450))
 			first := result.Refused

@@ -99,7 +99,7 @@ func TestExpiredPermission(t *testing.T) {
 
 func TestGroupByNameAndARN(t *testing.T) {
 	f := start(t, "ip", 100)
-	want := elb.Group{ARN: f.group, Name: "web", TargetType: "ip", Protocol: "TCP", Port: 8080, IPAddressType: "ipv4", VPCID: "vpc-1"}
+	want := elb.Group{ARN: f.group, Name: "web", TargetType: "ip", Protocol: "TCP", IPAddressType: "ipv4", VPCID: "vpc-1"}
 	for _, ref := range []elb.GroupRef{{Name: "web"}, {ARN: string(f.group)}} {
 		f.Expect(f.client.Group(context.Background(), ref)).To(Equal(want))
 	}
