@@ -24,6 +24,8 @@ func timeCall(ctx context.Context, in middleware.InitializeInput, next middlewar
 	return out, metadata, err
 }
 
+// outcome is what to look up first: what AWS said, or why it said nothing. A
+// call that was given up when the process ended is no trouble of AWS's.
 func outcome(err error) string {
 	var api smithy.APIError
 	switch {
@@ -31,6 +33,10 @@ func outcome(err error) string {
 		return "ok"
 	case errors.As(err, &api):
 		return api.ErrorCode()
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
 	default:
 		return "failed"
 	}

@@ -29,7 +29,7 @@ var (
 
 	calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "target_ownership_aws_call_duration_seconds",
-		Help:    "Duration of AWS calls, retries included, by service, operation and outcome: ok, an AWS error code, or failed.",
+		Help:    "Duration of AWS calls, retries included, by service, operation and outcome: ok, an AWS error code, timeout, canceled (by us), or failed (no answer).",
 		Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 	}, []string{"service", "operation", "outcome"})
 )
