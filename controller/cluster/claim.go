@@ -88,10 +88,7 @@ func (c *claim) load(ctx context.Context) error {
 func (c *claim) refusal() error {
 	switch {
 	case c.entry.Fingerprint != c.fingerprint:
-		return &DuplicateIDError{
-			ID: c.id, Ours: c.fingerprint, Theirs: c.entry.Fingerprint,
-			LastSeen: c.entry.HeartbeatAt, CheckedAt: time.Now(),
-		}
+		return &DuplicateIDError{ID: c.id, Ours: c.fingerprint, Theirs: c.entry.Fingerprint}
 	case c.entry.State == ownership.ClusterRetired:
 		return &RetiredError{ID: c.id}
 	case c.entry.State != ownership.ClusterActive && c.entry.State != ownership.ClusterDrained:

@@ -62,21 +62,20 @@ func advice(err error) string {
 }
 
 // DuplicateIDError says that another cluster is registered with our ID. This
-// one reconciles nothing.
+// one reconciles nothing. Its message is the same as long as the conflict is:
+// it becomes a condition of every binding, and times would change it with
+// every retry.
 type DuplicateIDError struct {
 	ID string
 	// Ours and Theirs are the UIDs of the kube-system namespaces.
 	Ours, Theirs string
-	// LastSeen is the time of the other's last heartbeat by its own clock,
-	// CheckedAt the time at which we read it by ours.
-	LastSeen, CheckedAt time.Time
 }
 
 func (e *DuplicateIDError) Error() string {
 	return fmt.Sprintf("cluster ID %q belongs to another cluster: its kube-system namespace has the UID %s, ours %s;"+
-		" its last heartbeat was at %s, read at %s; choose another --cluster-id for one of the two,"+
-		" or, if the other cluster is gone for good, remove its entry from the ownership table",
-		e.ID, e.Theirs, e.Ours, e.LastSeen.UTC().Format(time.RFC3339), e.CheckedAt.UTC().Format(time.RFC3339))
+		" choose another --cluster-id for one of the two, or, if the other cluster is gone for good"+
+		" (the attribute heartbeatAt of its entry stands still), remove its entry from the ownership table",
+		e.ID, e.Theirs, e.Ours)
 }
 
 func (e *DuplicateIDError) class() string { return "duplicate ID of " + e.Theirs }
