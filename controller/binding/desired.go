@@ -40,7 +40,7 @@ func (r *Reconciler) desiredLive(ctx context.Context, b *round) error {
 }
 
 func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) error {
-	want, err := endpoints.Resolver{Reader: reader}.Want(ctx, endpoints.Query{
+	want, err := endpoints.Resolver{Reader: reader, Nodes: r.Client}.Want(ctx, endpoints.Query{
 		Namespace:    b.Namespace,
 		ServiceName:  b.Spec.ServiceRef.Name,
 		ServicePort:  b.Spec.ServiceRef.Port,

@@ -66,11 +66,14 @@ func (r *Reconciler) listOf(ctx context.Context, service client.ObjectKey) []rec
 	return r.list(ctx, nil, client.InNamespace(service.Namespace), client.MatchingFields{byService: service.Name})
 }
 
-// ofNodes leaves out the bindings that are known to have no use for nodes.
-func (r *Reconciler) ofNodes(ctx context.Context, _ client.Object) []reconcile.Request {
+// ofNodes leaves out the bindings that are known to have no use for the node:
+// those of addresses, unless it shuts down.
+func (r *Reconciler) ofNodes(ctx context.Context, o client.Object) []reconcile.Request {
+	node, ok := o.(*corev1.Node)
+	shutsDown := ok && endpoints.ShuttingDown(node)
 	return r.list(ctx, func(b *v1beta1.TargetGroupBinding) bool {
 		st := r.states.get(client.ObjectKeyFromObject(b))
-		return st == nil || st.group.TargetType == string(v1beta1.TargetTypeInstance)
+		return shutsDown || st == nil || st.group.TargetType == string(v1beta1.TargetTypeInstance)
 	})
 }
 

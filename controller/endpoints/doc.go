@@ -10,5 +10,6 @@
 //
 // EndpointSlices are the only source of addresses. Pods are not needed: an
 // endpoint is live as soon as its slice says so, whether or not a cache has
-// seen its Pod. [Hints] can only take an endpoint away, a moment early.
+// seen its Pod. A node that shuts down can only take its endpoints away, a
+// moment early.
 package endpoints

@@ -75,7 +75,9 @@ func (w *Want) sort() {
 // Resolver answers queries from what Reader reads: a cache, or the API server.
 type Resolver struct {
 	Reader client.Reader
-	Hints  Hints
+	// Nodes, if set, tells of nodes that shut down before the slices of their
+	// Pods do. It should be a cache, since it is asked about every endpoint.
+	Nodes client.Reader
 }
 
 // Want finds out what is wanted. Its errors are [ServiceNotFoundError],
@@ -125,7 +127,7 @@ func (r Resolver) addresses(ctx context.Context, q Query, service *corev1.Servic
 		service: service,
 		port:    port,
 		family:  q.Family,
-		leaving: func(ep *discoveryv1.Endpoint) bool { return r.Hints.leaving(ctx, q.Namespace, ep) },
+		leaving: func(ep *discoveryv1.Endpoint) bool { return r.shutsDown(ctx, ep.NodeName) },
 	}
 	want, err := s.fromSlices(list.Items)
 	if err != nil {
