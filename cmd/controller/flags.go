@@ -3,15 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"regexp"
 	"time"
 
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
 
 	"target-ownership-controller/controller/cluster"
-	"target-ownership-controller/ownership"
 )
 
 // settings are what the flags say.
@@ -71,39 +68,22 @@ func (l *levelFlag) Set(s string) error {
 	return nil
 }
 
-// tableName is DynamoDB's rule
-// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html).
-var (
-	tableName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
-	region    = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
-	leaseName = regexp.MustCompile(`^([a-z0-9-]+/)?[a-z0-9.-]+$`)
-)
-
-// validate names every setting that cannot be used, all at once.
-func (s *settings) validate() error {
-	var errs []error
-	refuse := func(bad bool, format string, args ...any) {
-		if bad {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
+// unreadable says what a flag takes whose value could not be read. Other
+// errors stay as they are.
+func unreadable(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
 	}
-	if err := ownership.ValidateClusterID(s.clusterID); err != nil {
-		errs = append(errs, fmt.Errorf("--cluster-id: %w; give each cluster that shares the table a name of its own", err))
+	flag := invalid.GetFlag()
+	if wanted, known := kinds[flag.Value.Type()]; known {
+		return fmt.Errorf("--%s: %q is not %s", flag.Name, invalid.GetValue(), wanted)
 	}
-	refuse(!tableName.MatchString(s.table), "--table: %q is not the name of a DynamoDB table, which has 3 to 255 letters, digits, '-', '_' or '.'", s.table)
-	refuse(s.region != "" && !region.MatchString(s.region), "--region: %q is not an AWS region such as eu-west-1", s.region)
-	refuse(!isURL(s.dynamoDBEndpoint), "--dynamodb-endpoint: %q is not a URL such as https://dynamodb.eu-west-1.amazonaws.com", s.dynamoDBEndpoint)
-	refuse(!isURL(s.elbv2Endpoint), "--elbv2-endpoint: %q is not a URL such as https://elasticloadbalancing.eu-west-1.amazonaws.com", s.elbv2Endpoint)
-	refuse(s.comparePeriod < 10*time.Second || s.comparePeriod > time.Hour, "--compare-period: %s is not between 10s and 1h", s.comparePeriod)
-	refuse(s.heartbeatPeriod < time.Second || s.heartbeatPeriod > time.Minute, "--heartbeat-period: %s is not between 1s and 1m", s.heartbeatPeriod)
-	refuse(s.workers < 1 || s.workers > 100, "--workers: %d is not between 1 and 100", s.workers)
-	for _, lease := range s.lbcLeases {
-		refuse(!leaseName.MatchString(lease), "--load-balancer-controller-lease: %q is not NAME or NAMESPACE/NAME", lease)
-	}
-	return errors.Join(errs...)
+	return fmt.Errorf("--%s: %w", flag.Name, invalid.Unwrap())
 }
 
-func isURL(s string) bool {
-	u, err := url.Parse(s)
-	return s == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+var kinds = map[string]string{
+	"bool":     "true or false",
+	"int":      "a whole number",
+	"duration": "a duration such as 30s or 5m",
 }

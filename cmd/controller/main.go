@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, pflag.ErrHelp):
 		return 0
 	case err != nil:
-		fmt.Fprintf(stderr, "controller: %v\n", err)
+		fmt.Fprintf(stderr, "controller: %v\n", unreadable(err))
 		return exitUsage
 	case flags.NArg() > 0:
 		fmt.Fprintf(stderr, "controller: unexpected argument %q; write --flag=value\n", flags.Arg(0))

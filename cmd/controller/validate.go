@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"target-ownership-controller/ownership"
+)
+
+// tableName is DynamoDB's rule
+// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html).
+var (
+	tableName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
+	region    = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
+	leaseName = regexp.MustCompile(`^([a-z0-9-]+/)?[a-z0-9.-]+$`)
+)
+
+// validate names every setting that cannot be used, all at once.
+func (s *settings) validate() error {
+	var errs []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	if err := ownership.ValidateClusterID(s.clusterID); err != nil {
+		errs = append(errs, fmt.Errorf("--cluster-id: %w; give each cluster that shares the table a name of its own", err))
+	}
+	refuse(!tableName.MatchString(s.table), "--table: %q is not the name of a DynamoDB table, which has 3 to 255 letters, digits, '-', '_' or '.'", s.table)
+	refuse(s.region != "" && !region.MatchString(s.region), "--region: %q is not an AWS region such as eu-west-1", s.region)
+	refuse(!isURL(s.dynamoDBEndpoint), "--dynamodb-endpoint: %q is not a URL such as https://dynamodb.eu-west-1.amazonaws.com", s.dynamoDBEndpoint)
+	refuse(!isURL(s.elbv2Endpoint), "--elbv2-endpoint: %q is not a URL such as https://elasticloadbalancing.eu-west-1.amazonaws.com", s.elbv2Endpoint)
+	refuse(s.comparePeriod < 10*time.Second || s.comparePeriod > time.Hour, "--compare-period: %s is not between 10s and 1h", s.comparePeriod)
+	refuse(s.heartbeatPeriod < time.Second || s.heartbeatPeriod > time.Minute, "--heartbeat-period: %s is not between 1s and 1m", s.heartbeatPeriod)
+	refuse(!isAddress(s.metricsAddress), "--metrics-bind-address: %q is not HOST:PORT, :PORT or 0", s.metricsAddress)
+	refuse(!isAddress(s.probeAddress), "--health-probe-bind-address: %q is not HOST:PORT, :PORT or 0", s.probeAddress)
+	refuse(s.namespace != "" && len(validation.IsDNS1123Label(s.namespace)) > 0, "--leader-election-namespace: %q is not the name of a namespace, which has up to 63 lower case letters, digits or '-', and no '-' at either end", s.namespace)
+	refuse(s.workers < 1 || s.workers > 100, "--workers: %d is not between 1 and 100", s.workers)
+	for _, lease := range s.lbcLeases {
+		refuse(!leaseName.MatchString(lease), "--load-balancer-controller-lease: %q is not NAME or NAMESPACE/NAME", lease)
+	}
+	return errors.Join(errs...)
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return s == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// isAddress reports whether a server can listen there; 0 is for no server.
+func isAddress(s string) bool {
+	if s == "0" {
+		return true
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	_, notIP := netip.ParseAddr(host)
+	return err == nil && (host == "" || notIP == nil || len(validation.IsDNS1123Subdomain(host)) == 0)
+}
