@@ -43,7 +43,7 @@ func start(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := controller.Setup(ctx, mgr, options(s, awsConfig)); err != nil {
+	if err := controller.Setup(ctx, mgr, options(s, awsConfig, account(ctx, s, awsConfig))); err != nil {
 		return err
 	}
 	ctrl.Log.Info("starting", "version", version, "clusterID", s.clusterID, "table", s.table, "region", s.region)
@@ -103,7 +103,7 @@ func newManager(s settings) (manager.Manager, error) {
 	return mgr, mgr.AddReadyzCheck("caches", synced(mgr))
 }
 
-func options(s settings, awsConfig aws.Config) controller.Options {
+func options(s settings, awsConfig aws.Config, account string) controller.Options {
 	table := dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) {
 		o.BaseEndpoint = endpoint(s.dynamoDBEndpoint)
 		// Local engines send no checksum, and the SDK would log a warning for
@@ -113,7 +113,7 @@ func options(s settings, awsConfig aws.Config) controller.Options {
 	groups := elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) { o.BaseEndpoint = endpoint(s.elbv2Endpoint) })
 	return controller.Options{
 		Table:           dynamo.New(table, s.table, dynamo.Options{}),
-		Groups:          elb.New(groups, elb.Options{Region: s.region}),
+		Groups:          elb.New(groups, elb.Options{Region: s.region, Account: account}),
 		ClusterID:       s.clusterID,
 		Version:         version,
 		ComparePeriod:   s.comparePeriod,
