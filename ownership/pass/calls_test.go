@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"target-ownership-controller/ownership/memory"
+	"target-ownership-controller/ownership/simulation"
 )
 
 const x, y, z = "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80"
@@ -13,10 +14,10 @@ const x, y, z = "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80"
 type counts struct{ Records, Put, Register, Deregister int }
 
 func (r *rig) countDuring(run func()) counts {
-	r.group.calls = nil
+	r.group.Calls = nil
 	clear(r.calls)
 	run()
-	return counts{r.calls[memory.Records], r.calls[memory.Put], r.group.count("register"), r.group.count("deregister")}
+	return counts{r.calls[memory.Records], r.calls[memory.Put], r.group.Count(simulation.Register), r.group.Count(simulation.Deregister)}
 }
 
 // The cost of a pass, as docs/protocol promises it.
@@ -62,11 +63,11 @@ func TestRegistersBeforeItDeregisters(t *testing.T) {
 	r := newRig(t)
 	a := r.controller(owner("a"))
 	a.wants(x)
-	r.group.calls = nil
+	r.group.Calls = nil
 	a.wants(y)
 	var verbs []string
-	for _, c := range r.group.calls {
-		verbs = append(verbs, c.verb)
+	for _, c := range r.group.Calls {
+		verbs = append(verbs, string(c.Verb))
 	}
 	if diff := cmp.Diff([]string{"register", "deregister"}, verbs); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)

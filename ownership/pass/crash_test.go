@@ -7,23 +7,24 @@ import (
 
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/memory"
+	"target-ownership-controller/ownership/simulation"
 )
 
 // mishap strikes one call of a pass.
 type mishap struct {
 	name  string
 	table memory.Fault
-	group fate
+	group simulation.Fate
 	dies  bool // and with it the process: none of its calls comes through any more
 }
 
 var mishaps = []mishap{
-	{"is refused", memory.Refuse(ownership.ErrThrottled), refused, false},
-	{"is applied, its reply lost", memory.LoseReply(), lost, false},
-	{"lands late", memory.Delay(), delayed, false},
-	{"dies before it", memory.Refuse(ownership.ErrUnavailable), refused, true},
-	{"dies after it", memory.LoseReply(), lost, true},
-	{"dies, and it lands late", memory.Delay(), delayed, true},
+	{"is refused", memory.Refuse(ownership.ErrThrottled), simulation.Refused, false},
+	{"is applied, its reply lost", memory.LoseReply(), simulation.Lost, false},
+	{"lands late", memory.Delay(), simulation.Delayed, false},
+	{"dies before it", memory.Refuse(ownership.ErrUnavailable), simulation.Refused, true},
+	{"dies after it", memory.LoseReply(), simulation.Lost, true},
+	{"dies, and it lands late", memory.Delay(), simulation.Delayed, true},
 }
 
 // strike lets the mishap happen to the n-th call from now on, and reports by
@@ -43,14 +44,14 @@ func (r *rig) strike(c *controller, n int, m mishap) (happened func() bool) {
 		}
 		return memory.Fault{}
 	}
-	c.client.before = func(*call) fate {
+	c.client.Before = func(*simulation.Call) simulation.Fate {
 		switch strikes, dead := next(); {
 		case strikes:
 			return m.group
 		case dead:
-			return refused
+			return simulation.Refused
 		}
-		return applied
+		return simulation.Applied
 	}
 	return func() bool { return made >= n }
 }
@@ -88,11 +89,11 @@ func crash(t *testing.T, name string, had, has targets, n int, m mishap) (more b
 		happened := r.strike(a, n, m)
 		_ = a.pass(false, has...)
 		more = happened()
-		r.fault, a.client.before = nil, nil
+		r.fault, a.client.Before = nil, nil
 		if m.dies {
 			a = r.controller(owner("a"))
 		}
-		r.clock.advance(time.Second)
+		r.clock.Advance(time.Second)
 		a.settles(has...)
 
 		r.expectMembers(append(append(targets{z}, has...), externals...)...)

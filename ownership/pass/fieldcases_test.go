@@ -9,6 +9,7 @@ import (
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/memory"
 	"target-ownership-controller/ownership/plan"
+	"target-ownership-controller/ownership/simulation"
 )
 
 func TestCase2UnrecordedTargetsAreNeverTouchedByASharedBinding(t *testing.T) {
@@ -23,7 +24,7 @@ func TestCase2UnrecordedTargetsAreNeverTouchedByASharedBinding(t *testing.T) {
 	for _, damage := range []func(){r.table.Wipe, func() { r.table.Restore(before) }} {
 		damage()
 		a.compares(y)
-		r.clock.advance(2 * ownership.Settle)
+		r.clock.Advance(2 * ownership.Settle)
 		a.compares(y)
 		r.controller(owner("a")).compares(y)
 	}
@@ -39,7 +40,7 @@ func TestCase7AMovedAddressStaysWithItsNewOwner(t *testing.T) {
 	a.wants(y)
 	r.expectMembers(x, y)
 	r.expectRecord(owner("a"), targets{y}, nil)
-	if n := r.group.count("deregister"); n != 0 {
+	if n := r.group.Count(simulation.Deregister); n != 0 {
 		t.Errorf("%d deregistrations, want none", n)
 	}
 }
@@ -50,9 +51,9 @@ func TestCase7ANewOwnerWaitsForARelease(t *testing.T) {
 	r := newRig(t)
 	a, b := r.controller(owner("a")), r.controller(owner("b"))
 	a.wants(x)
-	a.client.before = func(*call) fate {
+	a.client.Before = func(*simulation.Call) simulation.Fate {
 		b.wants(x) // between a's look and the effect of its call
-		return applied
+		return simulation.Applied
 	}
 	a.wants()
 	g.Expect(b.report.Plan.Count(plan.Wait, plan.BlockedByOther)).To(Equal(1))
@@ -77,21 +78,21 @@ func TestCase7ALateLookDoesNotAllowALateCall(t *testing.T) {
 	g.Expect(a.pass(false)).To(MatchError(ownership.ErrUnavailable)) // flagged, not looked
 	r.fault = nil
 	b.wants(y) // sees a's flag for the first time
-	r.clock.advance(ownership.Settle)
+	r.clock.Advance(ownership.Settle)
 
-	a.client.before = func(*call) fate {
+	a.client.Before = func(*simulation.Call) simulation.Fate {
 		b.wants(y, x)
-		return delayed
+		return simulation.Delayed
 	}
 	a.wants()
-	for len(r.group.underWay) > 0 {
-		r.group.land(0)
+	for len(r.group.UnderWay) > 0 {
+		r.group.Land(0)
 	}
 	b.wants(y, x)
 	g.Expect(b.report.Plan.Count(plan.Wait, plan.BlockedByOther)).To(Equal(1),
 		"b has to wait for the call that a's late look allowed")
-	a.client.before = nil
-	r.clock.advance(ownership.Settle)
+	a.client.Before = nil
+	r.clock.Advance(ownership.Settle)
 	a.settles()
 	b.wants(y, x)
 	r.expectMembers(x, y)
@@ -128,7 +129,7 @@ func TestCase10SwitchingModesLeaksNothing(t *testing.T) {
 		a.settles(x)
 		r.expectRecord(owner("a"), targets{x}, nil)
 		for _, m := range []ownership.Target{x, y} {
-			if !r.group.members[m] {
+			if !r.group.Members[m] {
 				t.Errorf("switched to shared after %d calls: %s is gone", stage, m)
 			}
 		}
@@ -142,7 +143,7 @@ func TestCase11ATargetTakenOutByHandIsRegisteredAgain(t *testing.T) {
 	r := newRig(t)
 	a := r.controller(owner("a"))
 	a.wants(x, y)
-	delete(r.group.members, x)
+	delete(r.group.Members, x)
 	a.wants(x, y)
 	r.expectMembers(y) // nobody has told yet
 	a.compares(x, y)
@@ -159,11 +160,14 @@ func TestCase12AnOldLeaderLooksAgainBeforeItActs(t *testing.T) {
 
 	// The old leader has looked and pauses before its call; a new leader
 	// wants x again, and another cluster has taken over y.
-	old.client.before = func(*call) fate { t.Fatal("the old leader made a call"); return refused }
+	old.client.Before = func(*simulation.Call) simulation.Fate {
+		t.Fatal("the old leader made a call")
+		return simulation.Refused
+	}
 	r.fault = func(op memory.Op) memory.Fault {
 		if op.Kind == memory.Records {
 			r.fault = nil
-			r.clock.advance(10 * time.Minute)
+			r.clock.Advance(10 * time.Minute)
 			r.controller(owner("a")).wants(x, y)
 			r.controller(owner("b")).wants(y)
 		}
@@ -175,12 +179,12 @@ func TestCase12AnOldLeaderLooksAgainBeforeItActs(t *testing.T) {
 	// A permission that it had before the pause has expired.
 	fresh := r.controller(owner("c"))
 	fresh.wants(z)
-	fresh.client.before = nil
+	fresh.client.Before = nil
 	g.Expect(fresh.ledger.Flag(t.Context(), nil, targets{z})).To(Succeed())
 	g.Expect(fresh.ledger.Look(t.Context())).To(Succeed())
 	removal := fresh.ledger.Current().Remove(targets{z})
 	g.Expect(removal.Targets()).To(Equal(targets{z}))
-	r.clock.advance(ownership.CallBudget + time.Nanosecond)
+	r.clock.Advance(ownership.CallBudget + time.Nanosecond)
 	g.Expect(fresh.client.Deregister(t.Context(), removal).Refused[z]).To(MatchError(ownership.ErrLookExpired))
 	r.expectMembers(x, y, z)
 }

@@ -11,21 +11,22 @@ import (
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/memory"
 	"target-ownership-controller/ownership/plan"
+	"target-ownership-controller/ownership/simulation"
 )
 
 func TestCase14DeadTargetsLeaveAFullGroupFirst(t *testing.T) {
 	g := NewWithT(t)
 	r := newRig(t)
-	r.group.quota = 100
+	r.group.Quota = 100
 	r.controller(owner("a")).wants(many(60, 1)...)
 	b := r.controller(owner("b"))
 	b.wants(many(30, 2)...)
 
 	want := append(many(30, 2)[10:], many(40, 3)...)
 	b.wants(want...)
-	g.Expect(r.group.members).To(HaveLen(100))
+	g.Expect(r.group.Members).To(HaveLen(100))
 	for _, dead := range many(30, 2)[:10] {
-		g.Expect(r.group.members[dead]).To(BeFalse())
+		g.Expect(r.group.Members[dead]).To(BeFalse())
 	}
 	// 10 were free, 10 more became free; the first in order go in.
 	waiting := b.report.Plan.Targets(plan.Wait)
@@ -42,10 +43,10 @@ func TestCase15OneBadTargetDoesNotHoldUpTheRest(t *testing.T) {
 	g := NewWithT(t)
 	r := newRig(t)
 	nodes := many(10, 1)
-	r.group.invalid = set(nodes[3])
+	r.group.Invalid = set(nodes[3])
 	a := r.controller(owner("a"))
 	a.wants(nodes...)
-	g.Expect(r.group.members).To(HaveLen(9))
+	g.Expect(r.group.Members).To(HaveLen(9))
 	g.Expect(a.report.Plan.Count(plan.Keep)).To(Equal(9))
 	waiting := a.report.Plan.Targets(plan.Wait)
 	g.Expect(waiting).To(Equal(nodes[3:4]))
@@ -62,7 +63,7 @@ func TestCase16ABlockedTargetDoesNotHoldUpTheRest(t *testing.T) {
 	want := many(50, 1)
 	b := r.controller(owner("b"))
 	b.wants(want[7])
-	b.client.before = func(*call) fate { return refused }
+	b.client.Before = func(*simulation.Call) simulation.Fate { return simulation.Refused }
 	b.wants()
 
 	a := r.controller(owner("a"))
@@ -70,10 +71,10 @@ func TestCase16ABlockedTargetDoesNotHoldUpTheRest(t *testing.T) {
 	g.Expect(a.report.Registered).To(HaveLen(49))
 	g.Expect(a.report.Plan.Count(plan.Keep)).To(Equal(49))
 	g.Expect(a.report.Plan.Count(plan.Wait, plan.BlockedByOther)).To(Equal(1))
-	r.clock.advance(ownership.Settle - time.Nanosecond)
+	r.clock.Advance(ownership.Settle - time.Nanosecond)
 	a.wants(want...)
 	g.Expect(a.report.Registered).To(BeEmpty())
-	r.clock.advance(time.Nanosecond)
+	r.clock.Advance(time.Nanosecond)
 	a.wants(want...)
 	g.Expect(a.report.Registered).To(Equal(targets{want[7]}))
 }
@@ -117,17 +118,17 @@ func TestAFrozenDeregistrationIsGivenBack(t *testing.T) {
 	r := newRig(t)
 	a, b := r.controller(owner("a")), r.controller(owner("b"))
 	a.wants(x)
-	a.client.before = func(c *call) fate {
-		if c.verb == "deregister" {
+	a.client.Before = func(c *simulation.Call) simulation.Fate {
+		if c.Verb == simulation.Deregister {
 			b.wants(x)
-			r.clock.advance(ownership.Settle + time.Second)
+			r.clock.Advance(ownership.Settle + time.Second)
 			b.wants(x)
 			r.expectMembers(x)
 		}
-		return applied
+		return simulation.Applied
 	}
 	a.wants()
-	g.Expect(r.group.count("deregister")).To(Equal(1))
+	g.Expect(r.group.Count(simulation.Deregister)).To(Equal(1))
 	r.expectMembers(x)
 	r.expectRecord(owner("a"), nil, nil)
 }

@@ -12,23 +12,40 @@ import (
 	"target-ownership-controller/ownership/memory"
 	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/plan"
+	"target-ownership-controller/ownership/simulation"
 )
+
+const arn ownership.GroupARN = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/blue/0123456789abcdef"
+
+var externals = []ownership.Target{"10.9.0.1:80", "10.9.0.2:80"}
+
+func owner(cluster string) ownership.Owner {
+	return ownership.Owner{Cluster: cluster, Namespace: "shop", Name: "web"}
+}
+
+func set(targets ...ownership.Target) ownership.Set {
+	s := ownership.Set{}
+	for _, t := range targets {
+		s[t] = true
+	}
+	return s
+}
 
 // rig is a table and a group that some controllers share, with all calls
 // counted.
 type rig struct {
 	t     *testing.T
-	clock *clock
+	clock *simulation.Clock
 	table *memory.Table
-	group *group
+	group *simulation.Group
 	calls map[memory.Kind]int
 	fault func(memory.Op) memory.Fault
 	ids   int
 }
 
 func newRig(t *testing.T, members ...ownership.Target) *rig {
-	c := newClock()
-	r := &rig{t: t, clock: c, table: memory.New(), group: newGroup(c, members...), calls: map[memory.Kind]int{}}
+	c := simulation.NewClock()
+	r := &rig{t: t, clock: c, table: memory.New(), group: simulation.NewGroup(c, members...), calls: map[memory.Kind]int{}}
 	r.table.Intercept(func(op memory.Op) memory.Fault {
 		r.calls[op.Kind]++
 		if r.fault != nil {
@@ -43,7 +60,7 @@ func newRig(t *testing.T, members ...ownership.Target) *rig {
 type controller struct {
 	rig       *rig
 	ledger    *ownership.Ledger
-	client    client
+	client    simulation.Client
 	exclusive bool
 	report    pass.Report
 }
@@ -52,7 +69,7 @@ type controller struct {
 func (r *rig) controller(o ownership.Owner) *controller {
 	ledger := ownership.NewLedger(r.table, ownership.Identity{Group: arn, Owner: o, BindingUID: "uid"},
 		ownership.Env{Now: r.clock.Now, NewID: func() string { r.ids++; return fmt.Sprint("write-", r.ids) }})
-	return &controller{rig: r, ledger: ledger, client: client{group: r.group, owner: o}}
+	return &controller{rig: r, ledger: ledger, client: simulation.Client{Group: r.group, Owner: o}}
 }
 
 // pass runs one pass, after a comparison with the group if told so.
@@ -62,7 +79,7 @@ func (c *controller) pass(compare bool, want ...ownership.Target) error {
 		if err := c.ledger.Look(context.Background()); err != nil {
 			return err
 		}
-		c.ledger.Listed(c.rig.group.listing())
+		c.ledger.Listed(c.rig.group.Listing())
 	}
 	p := pass.Pass{
 		Ledger: c.ledger, Group: c.client, Now: c.rig.clock.Now,
@@ -77,14 +94,14 @@ func (c *controller) pass(compare bool, want ...ownership.Target) error {
 func (c *controller) wants(want ...ownership.Target) {
 	c.rig.t.Helper()
 	if err := c.pass(false, want...); err != nil {
-		c.rig.t.Fatalf("%s: %v", c.client.owner, err)
+		c.rig.t.Fatalf("%s: %v", c.client.Owner, err)
 	}
 }
 
 func (c *controller) compares(want ...ownership.Target) {
 	c.rig.t.Helper()
 	if err := c.pass(true, want...); err != nil {
-		c.rig.t.Fatalf("%s: %v", c.client.owner, err)
+		c.rig.t.Fatalf("%s: %v", c.client.Owner, err)
 	}
 }
 
@@ -92,9 +109,9 @@ func (c *controller) compares(want ...ownership.Target) {
 func (c *controller) settles(want ...ownership.Target) {
 	for range 12 {
 		_ = c.pass(false, want...)
-		c.rig.clock.advance(20 * time.Second)
-		for len(c.rig.group.underWay) > 0 {
-			c.rig.group.land(0)
+		c.rig.clock.Advance(20 * time.Second)
+		for len(c.rig.group.UnderWay) > 0 {
+			c.rig.group.Land(0)
 		}
 		for len(c.rig.table.Delayed()) > 0 {
 			_ = c.rig.table.Land(0)
@@ -104,7 +121,7 @@ func (c *controller) settles(want ...ownership.Target) {
 
 func (r *rig) expectMembers(want ...ownership.Target) {
 	r.t.Helper()
-	got := slices.Sorted(maps.Keys(r.group.members))
+	got := slices.Sorted(maps.Keys(r.group.Members))
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		r.t.Errorf("the group has %v, want %v", got, want)
@@ -127,7 +144,7 @@ func (r *rig) expectRecord(o ownership.Owner, held, releasing []ownership.Target
 	}
 	slices.Sort(held)
 	if !slices.Equal(slices.Sorted(maps.Keys(own.Held)), held) || !slices.Equal(slices.Sorted(maps.Keys(own.Releasing)), releasing) {
-		r.t.Errorf("the record is %s, want held %v releasing %v", describe([]ownership.Record{own}), held, releasing)
+		r.t.Errorf("the record is %+v, want held %v releasing %v", own, held, releasing)
 	}
 }
 
