@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -9,9 +10,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"target-ownership-controller/controller/elb"
 )
@@ -54,11 +55,11 @@ func TestAccount(t *testing.T) {
 		"other endpoint": {settings{elbv2Endpoint: "http://127.0.0.1:1"}, 200, "", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, sts, lines := NewWithT(t), newFakeSTS(t, c.status, identity), 0
-			logger := funcr.New(func(string, string) { lines++ }, funcr.Options{})
-			g.Expect(account(log.IntoContext(t.Context(), logger), c.settings, sts.Config)).To(Equal(c.account))
+			g, sts, lines := NewWithT(t), newFakeSTS(t, c.status, identity), &bytes.Buffer{}
+			ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(lines)))
+			g.Expect(account(ctx, c.settings, sts.Config)).To(Equal(c.account))
 			g.Expect(sts.calls).To(Equal(c.calls))
-			g.Expect(lines).To(Equal(c.lines))
+			g.Expect(bytes.Count(lines.Bytes(), []byte("\n"))).To(Equal(c.lines))
 		})
 	}
 }
