@@ -1,0 +1,50 @@
+package soak
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+)
+
+// namesTarget matches an address with the port of the pods.
+var namesTarget = regexp.MustCompile(`\b10\.\d+\.\d+\.\d+:8080\b`)
+
+// healthyLog checks what a controller logs while nothing fails: nothing above
+// info, and no line about a single target. It returns the number of lines.
+func healthyLog(content []byte) (lines int, err error) {
+	scanner := bufio.NewScanner(bytes.NewReader(content))
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		lines++
+		var entry struct{ Level string }
+		if err := json.Unmarshal(scanner.Bytes(), &entry); err != nil {
+			return lines, fmt.Errorf("line %d of the log is not JSON: %s", lines, scanner.Text())
+		}
+		if entry.Level != "info" && entry.Level != "debug" {
+			return lines, fmt.Errorf("line %d of the log is above info: %s", lines, scanner.Text())
+		}
+		if namesTarget.Match(scanner.Bytes()) {
+			return lines, fmt.Errorf("line %d of the log is about one target: %s", lines, scanner.Text())
+		}
+	}
+	return lines, scanner.Err()
+}
+
+// checkLogs reads the logs up to now.
+func (s *soak) checkLogs() (lines int, err error) {
+	for _, at := range s.sites {
+		content, err := os.ReadFile(s.logOf(at))
+		if err != nil {
+			return 0, err
+		}
+		n, err := healthyLog(content)
+		if err != nil {
+			return 0, fmt.Errorf("controller of %s, in healthy time: %w", at.name, err)
+		}
+		lines += n
+	}
+	return lines, nil
+}

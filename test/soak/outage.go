@@ -1,0 +1,109 @@
+package soak
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// cause is why a ready pod that was registered is outside the group.
+type cause string
+
+// The causes. Only ours is the controllers' fault.
+const (
+	ours       cause = "by a controller"
+	handWork   cause = "by hand"
+	lostTable  cause = "while the table was lost"
+	frozenCall cause = "frozen between check and call"
+)
+
+// outage is a ready pod outside of the group.
+type outage struct {
+	cluster, target string
+	pod             types.UID
+	cause           cause
+	from            time.Time
+}
+
+// outages are those that go on, and the sums of those that ended.
+type outages struct {
+	open    []outage
+	total   map[cause]time.Duration
+	longest map[cause]time.Duration
+	n       map[cause]int
+}
+
+// backIn ends the outages of targets that are in the group again.
+func (o *outages) backIn(in sets.Set[string], at time.Time) {
+	o.end(at, func(each outage) bool { return in.Has(each.target) })
+}
+
+func (o *outages) end(at time.Time, over func(outage) bool) {
+	if o.total == nil {
+		o.total, o.longest, o.n = map[cause]time.Duration{}, map[cause]time.Duration{}, map[cause]int{}
+	}
+	var open []outage
+	for _, each := range o.open {
+		if !over(each) {
+			open = append(open, each)
+			continue
+		}
+		took := at.Sub(each.from)
+		o.n[each.cause]++
+		o.total[each.cause] += took
+		o.longest[each.cause] = max(o.longest[each.cause], took)
+	}
+	o.open = open
+}
+
+// open notes the ready pods that a target has left the group with.
+func (g *guard) open(v view, t string, why cause) {
+	for cluster := range g.stillReady(v, t) {
+		g.outages.open = append(g.outages.open, outage{
+			cluster: cluster, target: t, pod: g.putIn[t][cluster].pod, cause: why, from: v.At,
+		})
+	}
+}
+
+// sweep ends the outages of pods that are gone. Those are found with the
+// delay of the sweep.
+func (g *guard) sweep(ctx context.Context) error {
+	g.mu.Lock()
+	clusters := sets.New[string]()
+	for _, each := range g.outages.open {
+		clusters.Insert(each.cluster)
+	}
+	g.mu.Unlock()
+	ready := map[string]pods{}
+	for cluster := range clusters {
+		var err error
+		if ready[cluster], err = g.ready(ctx, cluster); err != nil {
+			return err
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.outages.end(time.Now(), func(each outage) bool {
+		now, known := ready[each.cluster]
+		return known && now[each.target] != each.pod
+	})
+	return nil
+}
+
+// outside are the outages of a cause: how many, how long, and the longest.
+func (g *guard) outside(why cause) (n int, total, longest time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	o := &g.outages
+	n, total, longest = o.n[why], o.total[why], o.longest[why]
+	for _, each := range o.open {
+		if each.cause == why {
+			n++
+			total += time.Since(each.from)
+			longest = max(longest, time.Since(each.from))
+		}
+	}
+	return n, total, longest
+}
