@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/elb"
 )
 
 // settings are what the flags say.
@@ -19,6 +20,8 @@ type settings struct {
 
 	dynamoDBEndpoint string
 	elbv2Endpoint    string
+
+	elbLimits elb.Limits
 
 	comparePeriod   time.Duration
 	heartbeatPeriod time.Duration
@@ -42,6 +45,9 @@ func (s *settings) flags() *pflag.FlagSet {
 	f.StringVar(&s.region, "region", "", "AWS region of the table and of the target groups; default: the region of the AWS configuration or of the instance")
 	f.StringVar(&s.dynamoDBEndpoint, "dynamodb-endpoint", "", "URL of the DynamoDB endpoint; default: the region's own")
 	f.StringVar(&s.elbv2Endpoint, "elbv2-endpoint", "", "URL of the Elastic Load Balancing v2 endpoint; default: the region's own")
+	s.elbLimits = elb.DefaultLimits
+	f.Var((*rateFlag)(&s.elbLimits.Reads), "elb-read-rate", "Describe calls per second and at once, as RATE:BURST, of the 10:40 that AWS grants an account in a region by default")
+	f.Var((*rateFlag)(&s.elbLimits.Mutations), "elb-mutation-rate", "RegisterTargets and DeregisterTargets calls per second and at once, as RATE:BURST, of the 4:20 that AWS grants an account in a region by default")
 	f.DurationVar(&s.comparePeriod, "compare-period", 5*time.Minute, "how often each binding's record is compared with its target group, between 10s and 1h")
 	f.DurationVar(&s.heartbeatPeriod, "heartbeat-period", 10*time.Second, "how often this cluster shows in the table that it is alive, between 1s and 1m")
 	f.IntVar(&s.workers, "workers", 10, "how many bindings are worked on at once, 1 to 100")

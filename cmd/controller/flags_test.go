@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/controller/elb"
 )
 
 // refusal runs the controller with flags that it must not start with, and
@@ -20,12 +22,14 @@ func refusal(g *WithT, args ...string) string {
 
 func TestValuesThatCannotBeRead(t *testing.T) {
 	for flag, want := range map[string]string{
-		"--workers=many":       `--workers: "many" is not a whole number`,
-		"--compare-period=5":   `--compare-period: "5" is not a duration such as 30s or 5m`,
-		"--leader-elect=maybe": `--leader-elect: "maybe" is not true or false`,
-		"--log-level=loud":     `--log-level: "loud" is not debug, info, warn or error`,
-		"--wokers=1":           `unknown flag: --wokers`,
-		"--cluster-id":         `flag needs an argument: --cluster-id`,
+		"--workers=many":             `--workers: "many" is not a whole number`,
+		"--compare-period=5":         `--compare-period: "5" is not a duration such as 30s or 5m`,
+		"--leader-elect=maybe":       `--leader-elect: "maybe" is not true or false`,
+		"--log-level=loud":           `--log-level: "loud" is not debug, info, warn or error`,
+		"--elb-read-rate=10":         `--elb-read-rate: "10" is not RATE:BURST, calls per second and calls at once, such as 5:20`,
+		"--elb-mutation-rate=fast:1": `--elb-mutation-rate: "fast:1" is not RATE:BURST, calls per second and calls at once, such as 2:10`,
+		"--wokers=1":                 `unknown flag: --wokers`,
+		"--cluster-id":               `flag needs an argument: --cluster-id`,
 	} {
 		t.Run(flag, func(t *testing.T) {
 			g := NewWithT(t)
@@ -42,6 +46,8 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 		"--dynamodb-endpoint=localhost:8000", "--elbv2-endpoint=ftp://localhost",
 		"--compare-period=9s", "--compare-period=1h1m0s",
 		"--heartbeat-period=999ms", "--heartbeat-period=1m1s",
+		"--elb-read-rate=0:20", "--elb-read-rate=NaN:20", "--elb-read-rate=5:0",
+		"--elb-mutation-rate=+Inf:10", "--elb-mutation-rate=2:-1",
 		"--workers=0", "--workers=101",
 		"--metrics-bind-address=", "--metrics-bind-address=8080", "--metrics-bind-address=:70000", "--metrics-bind-address=:http",
 		"--health-probe-bind-address=::1:8081", "--health-probe-bind-address=a_b:8081",
@@ -80,6 +86,26 @@ func TestValuesThatCanBeUsed(t *testing.T) {
 			var s settings
 			g.Expect(s.flags().Parse([]string{"--cluster-id=east", flag})).To(Succeed())
 			g.Expect(s.validate()).To(Succeed())
+		})
+	}
+}
+
+func TestRates(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want elb.Limits
+	}{
+		// Half of what AWS grants.
+		"default": {nil, elb.Limits{Reads: elb.Limit{PerSecond: 5, Burst: 20}, Mutations: elb.Limit{PerSecond: 2, Burst: 10}}},
+		"chosen": {[]string{"--elb-read-rate=10:40", "--elb-mutation-rate=0.5:3"},
+			elb.Limits{Reads: elb.Limit{PerSecond: 10, Burst: 40}, Mutations: elb.Limit{PerSecond: 0.5, Burst: 3}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var s settings
+			g.Expect(s.flags().Parse(append(c.args, "--cluster-id=east"))).To(Succeed())
+			g.Expect(s.validate()).To(Succeed())
+			g.Expect(s.elbLimits).To(Equal(c.want))
 		})
 	}
 }

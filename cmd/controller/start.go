@@ -105,15 +105,17 @@ func newManager(s settings) (manager.Manager, error) {
 
 func options(s settings, awsConfig aws.Config, account string) controller.Options {
 	table := dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) {
-		o.BaseEndpoint = endpoint(s.dynamoDBEndpoint)
+		o.BaseEndpoint = endpoint(s.dynamoDBEndpoint, o.BaseEndpoint)
 		// Local engines send no checksum, and the SDK would log a warning for
 		// each of their responses.
 		o.DisableValidateResponseChecksum = s.dynamoDBEndpoint != ""
 	})
-	groups := elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) { o.BaseEndpoint = endpoint(s.elbv2Endpoint) })
+	groups := elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) {
+		o.BaseEndpoint = endpoint(s.elbv2Endpoint, o.BaseEndpoint)
+	})
 	return controller.Options{
 		Table:           dynamo.New(table, s.table, dynamo.Options{}),
-		Groups:          elb.New(groups, elb.Options{Region: s.region, Account: account}),
+		Groups:          elb.New(groups, elb.Options{Region: s.region, Account: account, Limits: s.elbLimits}),
 		ClusterID:       s.clusterID,
 		Version:         version,
 		ComparePeriod:   s.comparePeriod,
@@ -123,11 +125,13 @@ func options(s settings, awsConfig aws.Config, account string) controller.Option
 	}
 }
 
-func endpoint(url string) *string {
-	if url == "" {
-		return nil
+// endpoint is the URL of a flag, or else that of the AWS configuration: nil,
+// or the likes of AWS_ENDPOINT_URL.
+func endpoint(flag string, configured *string) *string {
+	if flag == "" {
+		return configured
 	}
-	return &url
+	return &flag
 }
 
 func leases(names []string) []types.NamespacedName {

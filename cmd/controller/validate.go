@@ -38,6 +38,8 @@ func (s *settings) validate() error {
 	refuse(s.region != "" && !region.MatchString(s.region), "--region: %q is not an AWS region such as eu-west-1", s.region)
 	refuse(!isURL(s.dynamoDBEndpoint), "--dynamodb-endpoint: %q is not a URL such as https://dynamodb.eu-west-1.amazonaws.com", s.dynamoDBEndpoint)
 	refuse(!isURL(s.elbv2Endpoint), "--elbv2-endpoint: %q is not a URL such as https://elasticloadbalancing.eu-west-1.amazonaws.com", s.elbv2Endpoint)
+	refuse(!isRate(s.elbLimits.Reads), "--elb-read-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Reads))
+	refuse(!isRate(s.elbLimits.Mutations), "--elb-mutation-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Mutations))
 	refuse(s.comparePeriod < 10*time.Second || s.comparePeriod > time.Hour, "--compare-period: %s is not between 10s and 1h", s.comparePeriod)
 	refuse(s.heartbeatPeriod < time.Second || s.heartbeatPeriod > time.Minute, "--heartbeat-period: %s is not between 1s and 1m", s.heartbeatPeriod)
 	refuse(!isAddress(s.metricsAddress), "--metrics-bind-address: %q is not HOST:PORT, :PORT or 0", s.metricsAddress)
