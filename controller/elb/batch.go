@@ -27,9 +27,16 @@ type batch struct {
 	deadline time.Time
 	send     func(context.Context, []types.TargetDescription, ...func(*elbv2.Options)) error
 
-	result ownership.Result
-	ended  error // why the remaining targets are not sent
+	result  ownership.Result
+	refused int   // calls for some target in them
+	ended   error // why the remaining targets are not sent
 }
+
+// maxRefused is the number of refused calls after which a batch leaves its
+// other targets for later. Were it to find all the bad ones of a large group
+// at once, the calls of everybody else would wait for it at the rate limit.
+// It is enough to single some out: 8 halvings lead from chunkSize to one.
+const maxRefused = 16
 
 func (b *batch) run(ctx context.Context, targets []ownership.Target) ownership.Result {
 	b.result.Refused = map[ownership.Target]error{}
@@ -62,6 +69,9 @@ func (b *batch) apply(ctx context.Context, targets []ownership.Target) {
 		b.ended = fmt.Errorf("not sent after a call of which nothing is known: %w", failed)
 		put(b.result.Unsure, targets, failed)
 	case failed.ofSomeTarget() && len(targets) > 1:
+		if b.refused++; b.refused > maxRefused {
+			b.ended = ownership.ErrNotTried
+		}
 		half := len(targets) / 2
 		b.apply(ctx, targets[:half])
 		b.apply(ctx, targets[half:])

@@ -51,6 +51,8 @@ type Client struct {
 	options   Options
 	reads     lane
 	mutations lane
+
+	byARN, byName lookups
 }
 
 // New returns a client that makes its calls through the API. The retry

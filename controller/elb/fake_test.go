@@ -23,10 +23,12 @@ import (
 
 const arn = ownership.GroupARN("arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/web/0123456789abcdef")
 
-// fakeAPI is one target group in memory. It does not retry.
+// fakeAPI is one target group in memory, and more that can be described. It
+// does not retry.
 type fakeAPI struct {
 	mu      sync.Mutex
 	group   types.TargetGroup
+	more    []types.TargetGroup
 	targets map[string]types.TargetHealthStateEnum // by ID:port
 	quota   int
 	bad     map[string]bool // by ID:port
@@ -42,7 +44,8 @@ type fakeAPI struct {
 type call struct {
 	operation string
 	targets   []string
-	number    int // from 1
+	groups    []string // described, by name or ARN
+	number    int      // from 1
 }
 
 func newFake() *fakeAPI {
@@ -57,9 +60,9 @@ func newFake() *fakeAPI {
 	}
 }
 
-func (f *fakeAPI) arrive(ctx context.Context, operation string, targets []types.TargetDescription) error {
+func (f *fakeAPI) arrive(ctx context.Context, operation string, targets []types.TargetDescription, groups ...string) error {
 	f.mu.Lock()
-	c := call{operation: operation, number: len(f.calls) + 1, targets: keys(targets)}
+	c := call{operation: operation, number: len(f.calls) + 1, targets: keys(targets), groups: groups}
 	f.calls = append(f.calls, c)
 	f.mu.Unlock()
 	if f.before == nil {
@@ -69,16 +72,26 @@ func (f *fakeAPI) arrive(ctx context.Context, operation string, targets []types.
 }
 
 func (f *fakeAPI) DescribeTargetGroups(ctx context.Context, in *elbv2.DescribeTargetGroupsInput, _ ...func(*elbv2.Options)) (*elbv2.DescribeTargetGroupsOutput, error) {
-	if err := f.arrive(ctx, "DescribeTargetGroups", nil); err != nil {
+	asked := slices.Concat(in.Names, in.TargetGroupArns)
+	if err := f.arrive(ctx, "DescribeTargetGroups", nil, asked...); err != nil {
 		return nil, err
 	}
 	if f.answer != nil {
 		return f.answer, nil
 	}
-	if !slices.Contains(in.Names, *f.group.TargetGroupName) && !slices.Contains(in.TargetGroupArns, *f.group.TargetGroupArn) {
+	if len(in.Names) > 0 && len(in.TargetGroupArns) > 0 || len(asked) > 20 {
+		return nil, answered(400, "ValidationError")
+	}
+	out := &elbv2.DescribeTargetGroupsOutput{}
+	for _, g := range append([]types.TargetGroup{f.group}, f.more...) {
+		if slices.Contains(in.Names, *g.TargetGroupName) || slices.Contains(in.TargetGroupArns, *g.TargetGroupArn) {
+			out.TargetGroups = append(out.TargetGroups, g)
+		}
+	}
+	if len(out.TargetGroups) < len(asked) {
 		return nil, &types.TargetGroupNotFoundException{}
 	}
-	return &elbv2.DescribeTargetGroupsOutput{TargetGroups: []types.TargetGroup{f.group}}, nil
+	return out, nil
 }
 
 func (f *fakeAPI) DescribeTargetHealth(ctx context.Context, _ *elbv2.DescribeTargetHealthInput, _ ...func(*elbv2.Options)) (*elbv2.DescribeTargetHealthOutput, error) {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"target-ownership-controller/ownership"
@@ -44,24 +43,14 @@ type Group struct {
 // [ownership.ErrGroupThrottled] or [ownership.ErrGroupUnavailable],
 // [ErrGroupInvalid] or [ErrGroupElsewhere], or are those of the context.
 func (c *Client) Group(ctx context.Context, ref GroupRef) (Group, error) {
-	input, err := c.lookup(ref)
-	if err != nil {
+	if err := c.checkRef(ref); err != nil {
 		return Group{}, err
 	}
-	var out *elbv2.DescribeTargetGroupsOutput
-	err = c.read(ctx, func(ctx context.Context, options ...func(*elbv2.Options)) (err error) {
-		out, err = c.api.DescribeTargetGroups(ctx, input, options...)
-		return err
-	})
+	described, err := c.describe(ctx, ref)
 	if err != nil {
 		return Group{}, fmt.Errorf("look up target group %s: %w", ref, ofGroup(err))
 	}
-	if len(out.TargetGroups) != 1 {
-		// AWS reports a missing group as an error; this is not an answer.
-		return Group{}, fmt.Errorf("look up target group %s: %w: the answer has %d groups",
-			ref, ownership.ErrGroupUnavailable, len(out.TargetGroups))
-	}
-	return newGroup(out.TargetGroups[0])
+	return newGroup(described)
 }
 
 // ofGroup turns the refusal of a parameter into one of the group, which is
@@ -93,21 +82,17 @@ func newGroup(g types.TargetGroup) (Group, error) {
 // (https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateTargetGroup.html).
 var groupName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?$`)
 
-func (c *Client) lookup(ref GroupRef) (*elbv2.DescribeTargetGroupsInput, error) {
+func (c *Client) checkRef(ref GroupRef) error {
 	switch {
 	case (ref.ARN == "") == (ref.Name == ""):
-		return nil, fmt.Errorf("%w: give exactly one of ARN and name", ErrGroupInvalid)
+		return fmt.Errorf("%w: give exactly one of ARN and name", ErrGroupInvalid)
 	case ref.ARN != "":
-		if err := c.check(ownership.GroupARN(ref.ARN)); err != nil {
-			return nil, err
-		}
-		return &elbv2.DescribeTargetGroupsInput{TargetGroupArns: []string{ref.ARN}}, nil
+		return c.check(ownership.GroupARN(ref.ARN))
 	case !groupName.MatchString(ref.Name):
-		return nil, fmt.Errorf("%w: the name %q has to be 1 to 32 letters, digits or hyphens, with no hyphen at either end",
+		return fmt.Errorf("%w: the name %q has to be 1 to 32 letters, digits or hyphens, with no hyphen at either end",
 			ErrGroupInvalid, ref.Name)
-	default:
-		return &elbv2.DescribeTargetGroupsInput{Names: []string{ref.Name}}, nil
 	}
+	return nil
 }
 
 // check refuses an ARN that no call of this client can be about.

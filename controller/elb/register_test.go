@@ -75,6 +75,35 @@ func TestRegisterIsolatesBadTargets(t *testing.T) {
 	}
 }
 
+// Bad targets are singled out a few at a time, so that a group with many of
+// them leaves the rate limit to others as well.
+func TestRegisterLeavesManyBadTargetsForLater(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	targets := addresses(200)
+	for _, bad := range targets[100:] {
+		api.bad[string(bad)] = true
+	}
+	singledOut := 0
+	for left := targets; len(left) > 0; {
+		before := len(left)
+		api.calls = nil
+		result := register(t, api, left)
+		g.Expect(len(api.calls)).To(BeNumerically("<=", 40))
+		left = nil
+		for target, err := range result.Refused {
+			if errors.Is(err, ownership.ErrNotTried) {
+				left = append(left, target)
+				continue
+			}
+			g.Expect(err).To(MatchError(ownership.ErrInvalidTarget))
+			singledOut++
+		}
+		g.Expect(len(left)).To(BeNumerically("<", before), "every batch makes progress")
+	}
+	g.Expect(api.targets).To(HaveLen(100))
+	g.Expect(singledOut).To(Equal(100))
+}
+
 func TestRegisterFillsTheGroupInOrder(t *testing.T) {
 	for _, room := range []int{0, 1, 30, 59, 60, 250} {
 		t.Run(strconv.Itoa(room), func(t *testing.T) {
