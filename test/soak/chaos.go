@@ -39,7 +39,11 @@ func (l *ledgerOfFaults) goingOn() string {
 	defer l.mu.Unlock()
 	var list []string
 	for _, lane := range slices.Sorted(maps.Keys(l.now)) {
-		list = append(list, lane+" "+l.now[lane])
+		if kind := l.now[lane]; kind != lane {
+			list = append(list, lane+": "+kind)
+		} else {
+			list = append(list, kind)
+		}
 	}
 	return strings.Join(list, ", ")
 }

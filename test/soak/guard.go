@@ -42,6 +42,7 @@ type guard struct {
 	lastIn    map[string]string                  // the cluster that registered a target last
 	tableLost bool
 	outages   outages
+	waits     waits
 	tally     tally
 }
 

@@ -35,7 +35,7 @@ const (
 	late      = "late calls" // the connection is reset, the call lands later
 	byHand    = "taken out"  // a person deregisters a target
 	tableLost = "table lost" // deleted and created anew
-	stormy    = "storms"     // everything throttles for everybody
+	storm     = "storm"      // everything throttles for everybody
 )
 
 func process() []kind {

@@ -67,17 +67,11 @@ func (g *guard) open(v view, t string, why cause) {
 	}
 }
 
-// sweep ends the outages of pods that are gone. Those are found with the
-// delay of the sweep.
+// sweep ends the outages of pods that are gone, and sees which ready pods
+// still wait to enter the group. It is as exact as it is frequent.
 func (g *guard) sweep(ctx context.Context) error {
-	g.mu.Lock()
-	clusters := sets.New[string]()
-	for _, each := range g.outages.open {
-		clusters.Insert(each.cluster)
-	}
-	g.mu.Unlock()
 	ready := map[string]pods{}
-	for cluster := range clusters {
+	for cluster := range g.clusters {
 		var err error
 		if ready[cluster], err = g.ready(ctx, cluster); err != nil {
 			return err
@@ -85,11 +79,63 @@ func (g *guard) sweep(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.outages.end(time.Now(), func(each outage) bool {
-		now, known := ready[each.cluster]
-		return known && now[each.target] != each.pod
-	})
+	now := time.Now()
+	g.outages.end(now, func(each outage) bool { return ready[each.cluster][each.target] != each.pod })
+	g.waits.see(ready, g.in, now)
 	return nil
+}
+
+// waits are ready pods that are outside the group, mostly because they are
+// new: another owner may still be taking their address out, or their own
+// controller may be under a fault.
+type waits struct {
+	since   map[waiting]time.Time
+	longest time.Duration
+	long    int // longer than longWait
+}
+
+const longWait = 10 * time.Second
+
+type waiting struct {
+	cluster, target string
+	pod             types.UID
+}
+
+func (w *waits) see(ready map[string]pods, in sets.Set[string], now time.Time) {
+	since := map[waiting]time.Time{}
+	for cluster, pods := range ready {
+		for t, pod := range pods {
+			if in.Has(t) {
+				continue
+			}
+			key := waiting{cluster, t, pod}
+			since[key] = now
+			if before, seen := w.since[key]; seen {
+				since[key] = before
+			}
+		}
+	}
+	for key, begun := range w.since {
+		if _, still := since[key]; !still {
+			w.add(now.Sub(begun))
+		}
+	}
+	w.since = since
+}
+
+func (w *waits) add(took time.Duration) {
+	w.longest = max(w.longest, took)
+	if took > longWait {
+		w.long++
+	}
+}
+
+// waited is the longest time a ready pod has waited to enter so far, and how
+// many have waited longer than longWait.
+func (g *guard) waited() (longest time.Duration, long int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waits.longest, g.waits.long
 }
 
 // outside are the outages of a cause: how many, how long, and the longest.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"target-ownership-controller/ownership"
 )
 
 // repairWithin is how soon a target that was taken out by hand has to be
@@ -25,6 +27,7 @@ func (s *soak) healthy(ctx context.Context) error {
 	}
 	t := s.guard.seen()
 	s.logLines, s.logTargets = lines, t.registrations+t.removals
+	s.waited, _ = s.guard.waited()
 	return s.repair(ctx)
 }
 
@@ -32,8 +35,8 @@ func (s *soak) healthy(ctx context.Context) error {
 func (s *soak) repair(ctx context.Context) error {
 	t := target(s.sites[s.lossDraws.IntN(len(s.sites))].steady)
 	begun := time.Now()
-	s.faults.begin("a person", byHand)
-	defer s.faults.end("a person")
+	s.faults.begin(byHand, byHand)
+	defer s.faults.end(byHand)
 	if err := s.lb.takeOut(ctx, t); err != nil {
 		return err
 	}
@@ -56,9 +59,14 @@ func (s *soak) repair(ctx context.Context) error {
 // storm has everything throttle for everybody, lets the rollouts end while it
 // does, and measures how soon the group is right once it is over.
 func (s *soak) storm(ctx context.Context) error {
+	// What the loss of the table has left unsettled is to be over when the
+	// storm is, so that the recovery is from nothing else.
+	if err := pause(ctx, ownership.Settle-ownership.CallBudget-s.phases.storm); err != nil {
+		return err
+	}
 	s.screen.say("storm: table and load balancer throttle all controllers for %s", s.phases.storm)
 	begun := time.Now()
-	s.faults.begin("everything", stormy)
+	s.faults.begin(storm, storm)
 	s.throttleAll(true)
 	defer s.throttleAll(false)
 	// What the rollouts leave undone piles up until their end, and waits.
@@ -70,7 +78,7 @@ func (s *soak) storm(ctx context.Context) error {
 		return err
 	}
 	s.throttleAll(false)
-	s.faults.end("everything")
+	s.faults.end(storm)
 	over := time.Now()
 	if err := s.settle(ctx, "the group to become right after the storm", s.wrongGroup); err != nil {
 		return err

@@ -38,7 +38,10 @@ func (s *soak) report() {
 		row("ready pods outside because of us", "%s", seconds(own)),
 	)
 	rows = append(rows, s.outsideRows()...)
+	longest, long := s.guard.waited()
 	rows = append(rows,
+		row("ready pods waiting to enter", "%s at most in healthy time, %s later, %d longer than %s",
+			seconds(s.waited), seconds(longest), long, longWait),
 		row("back after removal by hand, in healthy time", "%s of at most %s", seconds(s.backAfter), seconds(repairWithin)),
 		row("recovery after the storm", "%s", seconds(s.recovered)),
 		row("log lines in healthy time", "%d for %d targets registered or taken out", s.logLines, s.logTargets),
@@ -50,7 +53,7 @@ func (s *soak) faultRows() [][2]string {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
 	var rows [][2]string
-	for _, kind := range []string{killed, frozen, cutOff, blackHole, slow, reset, throttled, late, byHand, tableLost, stormy} {
+	for _, kind := range []string{killed, frozen, cutOff, blackHole, slow, reset, throttled, late, byHand, tableLost, storm} {
 		rows = append(rows, [2]string{"faults: " + kind, strconv.Itoa(s.faults.counts[kind])})
 	}
 	return rows

@@ -47,6 +47,7 @@ type soak struct {
 
 	logLines    int           // in healthy time
 	logTargets  int           // registered or taken out in that time
+	waited      time.Duration // by a ready pod at most in that time, until it was in the group
 	backAfter   time.Duration // a target taken out by hand in healthy time
 	recovered   time.Duration // after the storm
 	lost, leaks int           // at the end

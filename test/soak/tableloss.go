@@ -18,8 +18,8 @@ func (s *soak) loseTable(ctx context.Context) error {
 	}
 	gone := between(0, 5*time.Second, s.lossDraws.Float64())
 	s.screen.event("the table is deleted, and created anew after %s", gone.Round(100*time.Millisecond))
-	s.faults.begin("the table", tableLost)
-	defer s.faults.end("the table")
+	s.faults.begin(tableLost, tableLost)
+	defer s.faults.end(tableLost)
 	s.guard.loseTable(true)
 	if err := s.table.delete(ctx); err != nil {
 		return err
