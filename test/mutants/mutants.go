@@ -1,0 +1,133 @@
+package main
+
+// mutant is the code without one rule of docs/protocol.
+type mutant struct {
+	rule string
+	file string // from the root of the repository
+	old  string // once in the file
+	new  string
+	test []string // arguments of go test; nil: the simulation
+}
+
+var simulation = []string{"./ownership/simulation", "-run", "TestSimulation", "-seeds", "2000"}
+
+const (
+	decide = "ownership/plan/decide.go"
+	facts  = "ownership/facts.go"
+	ledger = "ownership/ledger.go"
+	look   = "ownership/look.go"
+	memory = "ownership/memory/table.go"
+	state  = "ownership/state.go"
+	write  = "ownership/write.go"
+)
+
+var mutants = []mutant{
+	{
+		rule: "a claim looks for releases",
+		file: look, old: "o.Release = true", new: "o.Release = false",
+	},
+	{
+		rule: "a release looks for holders",
+		file: look, old: "o.Hold = true", new: "o.Hold = false",
+	},
+	{
+		rule: "a claim waits for D",
+		file: look, old: ".first) >= Settle", new: ".first) >= 0",
+	},
+	{
+		rule: "D counts from the end of the first look",
+		file: ledger, old: "l.sight(r, ended)", new: "l.sight(r, began)",
+	},
+	{
+		rule: "flag first, then look",
+		file: facts, old: "l.own, l.written, l.loaded, l.look = next, begun, true, nil",
+		new: "l.own, l.written, l.loaded = next, begun, true\n\tif l.look != nil {\n\t\tl.look.own, l.look.written = next, begun\n\t}",
+	},
+	{
+		rule: "a write is conditional on what its writer saw",
+		file: memory, old: "if before.Revision != seen {", new: "if false {",
+	},
+	{
+		rule: "an old flag is written anew",
+		file: state, old: "s.Expired = l.env.Now().After(l.written.Add(CallBudget))", new: "s.Expired = false",
+	},
+	{
+		rule: "a permission to deregister ends 20 s after the flag",
+		file: look, old: "l.permit(targets, l.written,", new: "l.permit(targets, l.began.Add(Settle),",
+	},
+	{
+		rule: "a record that another left is written first",
+		file: facts, old: "l.inherited = time.Time{}, ", new: "l.inherited = time.Time{}, false && ",
+	},
+	{
+		rule: "D counts from the write that takes over",
+		file: facts, old: "\t\tl.settleInherited()\n", new: "",
+	},
+	{
+		rule: "a deregistration in doubt may land for D",
+		file: facts, old: "f.late || late, l.env.Now().Add(Settle)", new: "f.late || late, time.Time{}",
+	},
+	{
+		rule: "a registration in doubt may land for D",
+		file: facts, old: "f.failed, f.returnBy = err, l.env.Now().Add(Settle)", new: "f.failed = err",
+	},
+	{
+		rule: "a deregistration counts if it began when no registration could land",
+		file: state, old: "f.goneAt.Before(f.returnBy)", new: "false",
+	},
+	{
+		rule: "nothing is dropped while a call may land",
+		file: decide, old: "if last.IsZero() {", new: "if true {",
+	},
+	{
+		rule: "nothing is claimed back while a deregistration may land",
+		file: decide, old: "func returning(s ownership.State, step stepper) Step {\n\tif !s.LeaveBy.IsZero() {",
+		new: "func returning(s ownership.State, step stepper) Step {\n\tif false {",
+	},
+	{
+		rule: "what is claimed back is registered again",
+		file: facts, old: "f.presence, f.claimed, f.late = Unknown, true, false", new: "f.claimed, f.late = true, false",
+	},
+	{
+		rule: "a late deregistration is given back",
+		file: decide, old: "step(Register, GiveBack)", new: "step(Drop, HeldByOther)",
+	},
+	{
+		rule: "after giving back comes another look",
+		file: facts, old: "\t\tf.lookPast = l.looks\n", new: "",
+	},
+	{
+		rule: "a listing does not confirm a claim",
+		file: facts, old: "case !f.claimed && ", new: "case ",
+	},
+	{
+		rule: "a write in doubt is followed by a write",
+		file: ledger, old: "len(l.pending) > 0", new: "false",
+	},
+	{
+		rule: "a write of ours is known again",
+		file: write, old: "if l.own.WriteID == next.WriteID {", new: "if false {",
+	},
+	{
+		rule: "rows that the table lost are remembered",
+		file: write, old: "\t\t\tl.rememberLost(stored)\n", new: "",
+	},
+	{
+		rule: "a pass that was succeeded ends",
+		file: ledger, old: "if known && l.Inherited() {", new: "if false {",
+	},
+	{
+		rule: "a shared binding leaves alone what nobody recorded",
+		file: decide, old: "case !exclusive || !s.Listed:", new: "case !s.Listed:",
+	},
+	{
+		rule: "an exclusive binding leaves what others recorded",
+		file: decide, old: "case s.Others.Hold || s.Others.Release:", new: "case false:",
+		test: []string{"./ownership/plan", "-run", "TestTruthTable"},
+	},
+	{
+		rule: "an unreadable record blocks removals",
+		file: look, old: "Unreadable: len(l.unreadable) > 0", new: "Unreadable: false",
+		test: []string{"./ownership/pass", "-run", "TestAnUnreadableRecordBlocksRemovalsNotRegistrations"},
+	},
+}
