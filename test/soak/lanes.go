@@ -93,7 +93,8 @@ func (l *lane) next() strike {
 	if l.longestFault > 0 {
 		longest = max(k.shortest, min(longest, l.longestFault))
 	}
-	return strike{pause: pause, kind: k.name, hold: between(k.shortest, longest, l.random.Float64()), size: l.random.Float64()}
+	share := l.random.Float64() // squared: short ones are more frequent
+	return strike{pause: pause, kind: k.name, hold: between(k.shortest, longest, share*share), size: l.random.Float64()}
 }
 
 func between(least, most time.Duration, share float64) time.Duration {

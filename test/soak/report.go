@@ -11,7 +11,7 @@ func (s *soak) tell() {
 	t := s.guard.seen()
 	line := fmt.Sprintf("%d targets, %d registered, %d taken out, %d moves, %d rollouts",
 		len(s.lb.registered()), t.registrations, t.removals, t.moves, s.work.rollouts.Load())
-	if now := s.faults.goingOn(); now != "" {
+	if now := s.faults.goingOn(); now != "" && !s.screen.detailed {
 		line += "; now " + now
 	}
 	s.screen.say("%s", line)
