@@ -1,6 +1,9 @@
 package ownership
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Presence is what we know of a target being in the group.
 type Presence int
@@ -26,6 +29,33 @@ type fact struct {
 	returnBy time.Time // a registration may still land until then
 	lookPast int       // only a look later than this one counts
 	failed   error     // what the last call of this pass came to
+
+	// The load balancer does not take the target: how often in a row it said
+	// so, what it said last, and when to ask again.
+	refusals int
+	refusal  error
+	retryAt  time.Time
+}
+
+// A target that the load balancer refuses is tried again after firstRetry,
+// and after twice as long each time up to lastRetry. One that stays bad would
+// otherwise cost some calls in every pass, at the expense of all others.
+const (
+	firstRetry = 2 * time.Second
+	lastRetry  = 30 * time.Second
+)
+
+func (f *fact) refused(err error, now time.Time) {
+	f.failed = err
+	if !errors.Is(err, ErrInvalidTarget) {
+		return
+	}
+	f.refusal, f.retryAt = err, now.Add(min(firstRetry<<f.refusals, lastRetry))
+	f.refusals = min(f.refusals+1, 8) // enough doublings
+}
+
+func (f *fact) accepted() {
+	f.failed, f.refusals, f.refusal, f.retryAt = nil, 0, nil, time.Time{}
 }
 
 func (l *Ledger) fact(t Target) *fact {
@@ -50,10 +80,14 @@ func (l *Ledger) become(next Record, begun time.Time) {
 			// to respect us, and another owner may be taking it out.
 			f := l.fact(t)
 			f.presence, f.claimed, f.late = Unknown, true, false
+			f.accepted()
 		}
 		delete(l.lost, t)
 	}
 	for t := range next.Releasing {
+		if _, already := l.own.Releasing[t]; !already {
+			l.fact(t).accepted() // what was refused was to register it
+		}
 		delete(l.lost, t)
 	}
 	l.own, l.written, l.loaded, l.look = next, begun, true, nil
@@ -79,7 +113,9 @@ func (l *Ledger) inherit() {
 		f.presence, f.claimed, f.late = Unknown, false, true
 		f.leaveBy, f.returnBy = until, until
 	}
-	l.written, l.inherited = time.Time{}, !l.own.Empty()
+	// Also with targets that the table lost: it may as well be our successor
+	// who has finished with them and deleted the record.
+	l.written, l.inherited = time.Time{}, !l.own.Empty() || len(l.lost) > 0
 	l.pending, l.deleting = map[string]pending{}, Revision{}
 }
 
@@ -108,13 +144,14 @@ func (l *Ledger) settleInherited() {
 func (l *Ledger) Registered(r Result) {
 	for _, t := range r.Done {
 		f := l.fact(t)
-		f.presence, f.claimed, f.failed = Registered, false, nil
+		f.presence, f.claimed = Registered, false
+		f.accepted()
 		// A target given back while we release it: only a later look says
 		// whether its holder is still there.
 		f.lookPast = l.looks
 	}
 	for t, err := range r.Refused {
-		l.fact(t).failed = err
+		l.fact(t).refused(err, l.env.Now())
 	}
 	for t, err := range r.Unsure {
 		f := l.fact(t)
@@ -130,14 +167,15 @@ func (l *Ledger) Deregistered(r Result, begun time.Time) {
 	late := l.env.Now().Sub(l.written) > Settle
 	for _, t := range r.Done {
 		f := l.fact(t)
-		f.presence, f.goneAt, f.failed = Gone, begun, nil
+		f.presence, f.goneAt = Gone, begun
+		f.accepted()
 		delete(l.listing, t)
 		if late {
 			f.late, f.lookPast = true, l.looks
 		}
 	}
 	for t, err := range r.Refused {
-		l.fact(t).failed = err
+		l.fact(t).refused(err, l.env.Now())
 	}
 	for t, err := range r.Unsure {
 		f := l.fact(t)
@@ -149,8 +187,9 @@ func (l *Ledger) Deregistered(r Result, begun time.Time) {
 // the targets that are in it and not draining. A held target that is missing
 // is to be registered again. One that is listed and that nobody was releasing
 // counts as registered, except for a claim of our own: that is registered
-// whatever a listing says, since a listing may lag behind a deregistration. It
-// returns the missing ones that we had registered.
+// whatever a listing says, since a listing may lag behind a deregistration. A
+// target that the load balancer refuses to deregister and does not list is
+// gone. It returns the missing ones that we had registered.
 func (l *Ledger) Listed(listing Set) (missing []Target) {
 	l.listing = listing
 	for t := range l.own.Held {
@@ -163,6 +202,11 @@ func (l *Ledger) Listed(listing Set) (missing []Target) {
 			f.presence = Unknown
 		case !f.claimed && l.look != nil && !l.look.At(t).Release:
 			f.presence = Registered
+		}
+	}
+	for t := range l.own.Releasing {
+		if f := l.fact(t); f.refusal != nil && !listing[t] && l.look != nil {
+			f.presence, f.goneAt = Gone, l.look.began
 		}
 	}
 	l.count()

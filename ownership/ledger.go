@@ -145,6 +145,20 @@ func (l *Ledger) Look(ctx context.Context) error {
 	return nil
 }
 
+// Reread is a Look for a pass that is under way: should it find our record
+// taken over, the pass has to end, since what it wants may be as old as the
+// record that it knew. Errors are those of Look, and [ErrConflict] for that.
+func (l *Ledger) Reread(ctx context.Context) error {
+	known := l.loaded && !l.Inherited()
+	if err := l.Look(ctx); err != nil {
+		return err
+	}
+	if known && l.Inherited() {
+		return fmt.Errorf("another process leads, or the table was restored: %w", ErrConflict)
+	}
+	return nil
+}
+
 func (l *Ledger) sight(r Record, now time.Time) sighting {
 	if s, ok := l.sightings[r.Owner]; ok && s.revision == r.Revision {
 		return s

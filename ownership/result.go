@@ -29,6 +29,9 @@ var (
 	ErrGroupThrottled = errors.New("the load balancer API is throttling")
 	// ErrGroupUnavailable: no usable answer.
 	ErrGroupUnavailable = errors.New("the load balancer API is unreachable")
+	// ErrNotTried: too many others of the same call were refused; the target
+	// has its turn in the next pass.
+	ErrNotTried = errors.New("not tried yet, since the load balancer refuses others")
 	// ErrLookExpired: too much time has passed since the look; look again.
 	ErrLookExpired = errors.New("the permission has expired")
 )

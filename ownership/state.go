@@ -37,6 +37,8 @@ type State struct {
 	LeaveBy   time.Time // a deregistration may land until then; zero if none can
 	ReturnBy  time.Time // a registration may land until then; zero if none can
 	FailedNow error     // a call of this pass for it failed
+	Refused   error     // the load balancer did not take it when it was last asked
+	RetryAt   time.Time // when to ask again; zero if that is over
 }
 
 // State returns the state of one target at this moment.
@@ -47,6 +49,7 @@ func (l *Ledger) State(t Target) State {
 		now := l.env.Now()
 		s.Late, s.FailedNow, lookPast = f.late, f.failed, f.lookPast
 		s.LeaveBy, s.ReturnBy = ahead(f.leaveBy, now), ahead(f.returnBy, now)
+		s.Refused, s.RetryAt = f.refusal, ahead(f.retryAt, now)
 		s.Presence = f.presence
 		if f.presence == Gone && s.ReturnBy.IsZero() && f.goneAt.Before(f.returnBy) {
 			s.Presence = Unknown // a late registration may have undone it
@@ -115,13 +118,21 @@ func ahead(t, now time.Time) time.Time {
 func (l *Ledger) Holds(t Target) bool { return l.entry(t) == Held }
 
 // Unwanted returns how many targets we hold, and how many of them want lacks.
+// Those that the table lost count as held.
 func (l *Ledger) Unwanted(want Set) (held, unwanted int) {
-	for t := range l.own.Held {
+	count := func(t Target) {
+		held++
 		if !want[t] {
 			unwanted++
 		}
 	}
-	return len(l.own.Held), unwanted
+	for t := range l.own.Held {
+		count(t)
+	}
+	for t := range l.lost {
+		count(t)
+	}
+	return held, unwanted
 }
 
 // Foreign returns how many listed targets are in no record of ours and not in

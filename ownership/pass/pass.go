@@ -78,7 +78,7 @@ func (p *Pass) stage(ctx context.Context) (more bool, err error) {
 	case p.Ledger.Inherited(), next.Has(plan.Claim) && p.noClaims == nil, next.Has(plan.Release):
 		return true, p.flag(ctx)
 	case next.Has(plan.Look):
-		return true, p.look(ctx)
+		return true, p.Ledger.Reread(ctx)
 	case next.Has(plan.Register, plan.Deregister):
 		p.act(ctx)
 		return true, nil
@@ -104,28 +104,17 @@ func (p *Pass) flag(ctx context.Context) error {
 	return err
 }
 
-// look reads the others. Should it find our record taken over, the pass ends:
-// what it wants may be as old as the record that it knew.
-func (p *Pass) look(ctx context.Context) error {
-	if err := p.Ledger.Look(ctx); err != nil {
-		return err
-	}
-	if p.Ledger.Inherited() {
-		return fmt.Errorf("another process leads, or the table was restored: %w", ownership.ErrConflict)
-	}
-	return nil
-}
-
 // act registers before it deregisters, so that a rolling change never dips.
-// Only when the group is full do our own dead targets leave first.
+// Only when the group is full do our own dead targets leave first. Targets
+// that were refused before come last, so that they hold up nothing.
 func (p *Pass) act(ctx context.Context) {
-	look := p.Ledger.Current()
-	enter, leave := p.Report.Plan.Targets(plan.Register), p.Report.Plan.Targets(plan.Deregister)
-	full := p.register(ctx, look.Admit(enter))
-	left := p.deregister(ctx, look.Remove(leave))
+	look, steps := p.Ledger.Current(), p.Report.Plan
+	full := p.register(ctx, look.Admit(steps.Targets(plan.Register, plan.Unconfirmed, plan.GiveBack)))
+	left := p.deregister(ctx, look.Remove(steps.Targets(plan.Deregister)))
 	if len(full) > 0 && left > 0 {
 		p.register(ctx, look.Admit(full))
 	}
+	p.register(ctx, look.Admit(steps.Targets(plan.Register, plan.RefusedBefore)))
 }
 
 func (p *Pass) register(ctx context.Context, a ownership.Admission) (full []ownership.Target) {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"time"
 
 	"target-ownership-controller/ownership"
@@ -57,12 +58,16 @@ func holding(s ownership.State, step stepper) Step {
 		return step(Keep, Confirmed)
 	case s.FailedNow != nil:
 		return failed(s, step)
+	case !s.RetryAt.IsZero():
+		return refused(s, step)
 	case !s.Looked:
 		return step(Look, NotLooked)
 	case s.Others.Release:
 		return step(Wait, BlockedByOther)
 	case !s.LeaveBy.IsZero():
 		return until(s.LeaveBy, step(Wait, Settling))
+	case s.Refused != nil:
+		return step(Register, RefusedBefore)
 	default:
 		return step(Register, Unconfirmed)
 	}
@@ -92,6 +97,8 @@ func releasing(s ownership.State, step stepper) Step {
 		return step(Wait, Unreadable)
 	case s.Presence != ownership.Gone && s.FailedNow != nil:
 		return failed(s, step)
+	case s.Presence != ownership.Gone && !s.RetryAt.IsZero():
+		return refused(s, step)
 	case s.Presence != ownership.Gone && s.Expired:
 		return step(Release, FlagExpired)
 	case s.Presence != ownership.Gone:
@@ -104,11 +111,14 @@ func releasing(s ownership.State, step stepper) Step {
 // yielding is for a target that we release and another owner holds. The
 // holder waits for us until Settle after our flag. Should a call of ours have
 // landed later than that, it may have undone the holder's registration, so we
-// give the target back.
+// give the target back. What the load balancer does not take from us it would
+// not take from the holder either, who will see it missing.
 func yielding(s ownership.State, step stepper) Step {
 	switch {
 	case !s.LeaveBy.IsZero():
 		return until(s.LeaveBy, step(Wait, Settling))
+	case s.Late && s.Presence != ownership.Registered && unregistrable(s.FailedNow):
+		return dropping(s, step(Drop, HeldByOther))
 	case s.Late && s.Presence != ownership.Registered && s.FailedNow != nil:
 		return failed(s, step)
 	case s.Late && s.Presence != ownership.Registered:
@@ -129,10 +139,20 @@ func dropping(s ownership.State, drop Step) Step {
 	return until(last, Step{Target: drop.Target, Action: Wait, Reason: Settling})
 }
 
+func unregistrable(err error) bool {
+	return errors.Is(err, ownership.ErrGroupFull) || errors.Is(err, ownership.ErrInvalidTarget)
+}
+
 func failed(s ownership.State, step stepper) Step {
 	wait := step(Wait, CallFailed)
 	wait.Err = s.FailedNow
 	return wait
+}
+
+func refused(s ownership.State, step stepper) Step {
+	wait := step(Wait, RefusedLately)
+	wait.Err = s.Refused
+	return until(s.RetryAt, wait)
 }
 
 func until(t time.Time, s Step) Step {

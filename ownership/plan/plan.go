@@ -59,6 +59,8 @@ const (
 	Deregistered     Reason = "deregistered"
 	Unreadable       Reason = "a record of the group cannot be read"
 	CallFailed       Reason = "the last call for it failed"
+	RefusedLately    Reason = "the load balancer refused it and will be asked again"
+	RefusedBefore    Reason = "the load balancer refused it before"
 )
 
 // Step is a decision about one target.
@@ -68,8 +70,12 @@ type Step struct {
 	Reason Reason
 	// Until is the time before which waiting cannot end; zero if unknown.
 	Until time.Time
-	// Err is the failure behind CallFailed.
+	// Err is the failure behind CallFailed and RefusedLately.
 	Err error
+}
+
+func (s Step) is(a Action, reasons []Reason) bool {
+	return s.Action == a && (len(reasons) == 0 || slices.Contains(reasons, s.Reason))
 }
 
 func (s Step) String() string {
@@ -99,11 +105,12 @@ func Make(b Binding, states iter.Seq[ownership.State]) Plan {
 	return p
 }
 
-// Targets returns the targets with the action, in order.
-func (p Plan) Targets(a Action) []ownership.Target {
+// Targets returns the targets with the action and one of the reasons, or any
+// reason if none is given, in order.
+func (p Plan) Targets(a Action, reasons ...Reason) []ownership.Target {
 	var targets []ownership.Target
 	for _, s := range p.Steps {
-		if s.Action == a {
+		if s.is(a, reasons) {
 			targets = append(targets, s.Target)
 		}
 	}
@@ -120,7 +127,7 @@ func (p Plan) Has(actions ...Action) bool {
 func (p Plan) Count(a Action, reasons ...Reason) int {
 	n := 0
 	for _, s := range p.Steps {
-		if s.Action == a && (len(reasons) == 0 || slices.Contains(reasons, s.Reason)) {
+		if s.is(a, reasons) {
 			n++
 		}
 	}

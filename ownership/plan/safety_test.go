@@ -44,10 +44,10 @@ func TestSafety(t *testing.T) {
 // A wait says what it waits for, as far as that is known.
 func checkWait(t *testing.T, in input, step Step) {
 	t.Helper()
-	if (step.Reason == CallFailed) != (step.Err != nil) {
+	if (step.Reason == CallFailed || step.Reason == RefusedLately) != (step.Err != nil) {
 		t.Fatalf("reason %q with error %v for %+v", step.Reason, step.Err, in)
 	}
-	if (step.Reason == Settling) == step.Until.IsZero() {
+	if (step.Reason == Settling || step.Reason == RefusedLately) == step.Until.IsZero() {
 		t.Fatalf("reason %q until %v for %+v", step.Reason, step.Until, in)
 	}
 	// A dropping target waits for the later of the two.

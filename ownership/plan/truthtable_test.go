@@ -16,7 +16,7 @@ const document = "../../docs/protocol/truth-table.md"
 
 var (
 	columns = []string{"#", "want", "entry", "presence", "listed", "lost", "looked", "hold", "release", "unreadable",
-		"late", "expired", "leave", "return", "failed", "exclusive", "action", "reason"}
+		"late", "expired", "leave", "return", "failed", "refused", "exclusive", "action", "reason"}
 
 	soon      = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	later     = soon.Add(time.Second)
@@ -29,25 +29,50 @@ type input struct {
 	state           ownership.State
 }
 
-// cells are the input in the words of the document.
-func (in input) cells() map[string]string {
+// cells are the input in the words of the document, in the order of its
+// columns.
+func (in input) cells() []string {
 	s := in.state
-	cells := map[string]string{"entry": s.Entry.String(), "presence": s.Presence.String()}
-	for name, yes := range map[string]bool{
-		"want": in.want, "exclusive": in.exclusive, "listed": s.Listed, "lost": s.Lost, "looked": s.Looked,
-		"hold": s.Others.Hold, "release": s.Others.Release, "unreadable": s.Others.Unreadable,
-		"late": s.Late, "expired": s.Expired, "leave": !s.LeaveBy.IsZero(), "return": !s.ReturnBy.IsZero(),
-		"failed": s.FailedNow != nil,
-	} {
-		cells[name] = map[bool]string{true: "yes", false: "no"}[yes]
+	return []string{
+		yes(in.want), s.Entry.String(), s.Presence.String(), yes(s.Listed), yes(s.Lost), yes(s.Looked),
+		yes(s.Others.Hold), yes(s.Others.Release), yes(s.Others.Unreadable), yes(s.Late), yes(s.Expired),
+		yes(!s.LeaveBy.IsZero()), yes(!s.ReturnBy.IsZero()), failure(s.FailedNow), refusal(s), yes(in.exclusive),
 	}
-	return cells
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func failure(err error) string {
+	switch err {
+	case nil:
+		return "no"
+	case errFailed:
+		return "yes"
+	default:
+		return "for good"
+	}
+}
+
+func refusal(s ownership.State) string {
+	switch {
+	case s.Refused == nil:
+		return "no"
+	case s.RetryAt.IsZero():
+		return "before"
+	default:
+		return "lately"
+	}
 }
 
 // combinations visits every input.
 func combinations() iter.Seq[input] {
 	return func(yield func(input) bool) {
-		for bits := range 1 << 13 {
+		for bits := range 1 << 12 {
 			bit := func(i int) bool { return bits>>i&1 == 1 }
 			s := ownership.State{
 				Target: "10.0.0.5:8080", Listed: bit(0), Lost: bit(1), Looked: bit(2),
@@ -60,13 +85,21 @@ func combinations() iter.Seq[input] {
 			if bit(9) {
 				s.ReturnBy = later
 			}
-			if bit(10) {
-				s.FailedNow = errFailed
-			}
 			for _, s.Entry = range []ownership.Entry{ownership.Unrecorded, ownership.Held, ownership.Releasing} {
 				for _, s.Presence = range []ownership.Presence{ownership.Unknown, ownership.Registered, ownership.Gone} {
-					if !yield(input{want: bit(11), exclusive: bit(12), state: s}) {
-						return
+					for _, s.FailedNow = range []error{nil, errFailed, ownership.ErrInvalidTarget, ownership.ErrGroupFull} {
+						for refused := range 3 {
+							s.Refused, s.RetryAt = nil, time.Time{}
+							if refused > 0 {
+								s.Refused = errFailed
+							}
+							if refused > 1 {
+								s.RetryAt = later
+							}
+							if !yield(input{want: bit(10), exclusive: bit(11), state: s}) {
+								return
+							}
+						}
 					}
 				}
 			}
@@ -74,12 +107,16 @@ func combinations() iter.Seq[input] {
 	}
 }
 
-// row is one line of the document.
-type row map[string]string
+// row is one line of the document: its number, a cell for each column of the
+// input, the action and the reason.
+type row []string
 
-func (r row) matches(cells map[string]string) bool {
-	for name, got := range cells {
-		want := r[name]
+func (r row) action() string { return r[len(r)-2] }
+func (r row) reason() string { return r[len(r)-1] }
+
+func (r row) matches(cells []string) bool {
+	for i, got := range cells {
+		want := r[i+1]
 		if not, negated := strings.CutPrefix(want, "not "); negated && not == got || !negated && want != "-" && want != got {
 			return false
 		}
@@ -116,18 +153,20 @@ func parseRow(t *testing.T, line string) row {
 	if len(cells) != len(columns) {
 		t.Fatalf("%d cells, want %d: %s", len(cells), len(columns), line)
 	}
-	r := row{}
+	r := make(row, len(columns))
 	for i, name := range columns {
-		r[name] = strings.TrimSpace(cells[i])
+		r[i] = strings.TrimSpace(cells[i])
 		allowed := map[string]string{
 			"entry":    "- unrecorded held releasing",
 			"presence": "- unknown registered gone not registered not gone",
+			"failed":   "- yes no not no for good",
+			"refused":  "- no before lately not lately",
 		}[name]
 		if allowed == "" && i > 0 && i < len(columns)-2 {
 			allowed = "- yes no"
 		}
-		if allowed != "" && !strings.Contains(" "+allowed+" ", " "+r[name]+" ") {
-			t.Fatalf("column %s: %q is none of %s: %s", name, r[name], allowed, line)
+		if allowed != "" && !strings.Contains(" "+allowed+" ", " "+r[i]+" ") {
+			t.Fatalf("column %s: %q is none of %s: %s", name, r[i], allowed, line)
 		}
 	}
 	return r
@@ -138,8 +177,8 @@ func parseRow(t *testing.T, line string) row {
 func TestTruthTable(t *testing.T) {
 	rows := readRows(t)
 	for i, r := range rows {
-		if r["#"] != fmt.Sprint(i+1) {
-			t.Fatalf("row %d has the number %s", i+1, r["#"])
+		if r[0] != fmt.Sprint(i+1) {
+			t.Fatalf("row %d has the number %s", i+1, r[0])
 		}
 	}
 	met := make([]int, len(rows))
@@ -159,8 +198,8 @@ func TestTruthTable(t *testing.T) {
 		}
 		met[matching]++
 		r, step := rows[matching], Decide(in.want, in.exclusive, in.state)
-		if string(step.Action) != r["action"] || string(step.Reason) != r["reason"] {
-			t.Fatalf("row %d says %s: %s, the code %s: %s, for %+v", matching+1, r["action"], r["reason"], step.Action, step.Reason, in)
+		if string(step.Action) != r.action() || string(step.Reason) != r.reason() {
+			t.Fatalf("row %d says %s: %s, the code %s: %s, for %+v", matching+1, r.action(), r.reason(), step.Action, step.Reason, in)
 		}
 	}
 	for i, n := range met {
