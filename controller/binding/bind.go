@@ -23,11 +23,12 @@ type state struct {
 	group  elb.Group
 	ledger *ownership.Ledger
 
-	compared    bool      // the group has been listed since the start
-	nextCompare time.Time // when it is to be listed again
+	nextCompare time.Time // when the group is to be listed; zero at the start
+	unlisted    error     // why the last listing failed
 	confirmed   bool      // removals have been confirmed by a live read since the start
 	reported    *v1beta1.TargetGroupBindingStatus
 	skipped     map[string]bool // endpoints that an event has named
+	blocked     time.Time       // since when a target waits for another owner
 }
 
 // states keeps the state of each binding. The controller never works on one

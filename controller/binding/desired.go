@@ -53,8 +53,7 @@ func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) e
 	if err != nil {
 		return err
 	}
-	b.want = want.Targets
-	r.reportSkipped(b, want.Skipped)
+	b.want, b.skipped = want.Targets, want.Skipped
 	return nil
 }
 

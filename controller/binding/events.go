@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"target-ownership-controller/controller/api/v1beta1"
-	"target-ownership-controller/controller/endpoints"
 )
 
 // routine are the reasons that come and go with the targets.
@@ -34,9 +33,9 @@ func (r *Reconciler) reportTransition(b *round, before *v1beta1.TargetGroupBindi
 }
 
 // reportSkipped names each endpoint that cannot be a target once.
-func (r *Reconciler) reportSkipped(b *round, skipped []endpoints.Skipped) {
-	now := make(map[string]bool, len(skipped))
-	for _, s := range skipped {
+func (r *Reconciler) reportSkipped(b *round) {
+	now := make(map[string]bool, len(b.skipped))
+	for _, s := range b.skipped {
 		now[s.Name] = true
 		if !b.state.skipped[s.Name] {
 			r.Events.Eventf(b.TargetGroupBinding, nil, corev1.EventTypeWarning, "EndpointSkipped", "Reconcile", "%s is not registered: %s", s.Name, s.Reason)

@@ -42,6 +42,7 @@ var reasons = []struct {
 	{of(ownership.ErrTooLarge), v1beta1.ReasonRecordTooLarge, ""},
 	{of(ownership.ErrConflict), v1beta1.ReasonPending, ""},
 	{of(ownership.ErrLookExpired), v1beta1.ReasonPending, ""},
+	{of(ownership.ErrNotTried), v1beta1.ReasonPending, ""},
 	{of(ownership.ErrGroupMissing), v1beta1.ReasonGroupNotFound, "create the group, or delete this binding and create one for the right group"},
 	{of(ownership.ErrGroupFull), v1beta1.ReasonGroupFull, "raise the quota of targets per target group, or run fewer"},
 	{of(ownership.ErrInvalidTarget), v1beta1.ReasonTargetsRefused, ""},

@@ -11,10 +11,6 @@ import (
 	"target-ownership-controller/ownership/plan"
 )
 
-// pollBlocked is how soon a blocked target is looked at again. A release is
-// two table calls and one of the load balancer, so it is over within that.
-const pollBlocked = time.Second
-
 // next says when the binding is to be looked at again without any event.
 func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Result {
 	key := client.ObjectKeyFromObject(b)
@@ -27,26 +23,42 @@ func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Re
 		after := r.backoff.When(key)
 		log.FromContext(ctx).Info("pass ended early", "reason", explain(err), "message", err.Error(), "retryAfter", after)
 		return reconcile.Result{RequeueAfter: after}
-	case b.report.TooLarge != nil || b.report.Plan.Count(plan.Wait, plan.CallFailed, plan.Unreadable) > 0:
-		return reconcile.Result{RequeueAfter: min(r.backoff.When(key), r.wait(b))}
 	default:
-		r.backoff.Forget(key)
 		return reconcile.Result{RequeueAfter: r.wait(b)}
 	}
 }
 
-// wait is the time until a waiting target may go on, or until the next
-// comparison.
+// wait is the time until what failed is tried again, a waiting target may go
+// on, or the next comparison is due.
 func (r *Reconciler) wait(b *round) time.Duration {
-	now := r.Clock.Now()
+	key, now := client.ObjectKeyFromObject(b), r.Clock.Now()
+	failed := b.report.TooLarge != nil || b.report.Plan.Count(plan.Wait, plan.CallFailed, plan.Unreadable) > 0
+	if progress := len(b.report.Registered)+len(b.report.Deregistered) > 0; progress || !failed {
+		r.backoff.Forget(key)
+	}
 	wait := b.state.nextCompare.Sub(now)
+	if failed {
+		wait = min(wait, r.backoff.When(key))
+	}
+	if b.report.Plan.Count(plan.Wait, plan.BlockedByOther) == 0 {
+		b.state.blocked = time.Time{}
+	} else {
+		wait = min(wait, jitter(b.pollBlocked(now)))
+	}
 	for _, s := range b.report.Plan.Steps {
-		switch {
-		case s.Reason == plan.BlockedByOther:
-			wait = min(wait, jitter(pollBlocked))
-		case !s.Until.IsZero():
+		if !s.Until.IsZero() {
 			wait = min(wait, s.Until.Sub(now))
 		}
 	}
 	return max(wait, time.Millisecond)
+}
+
+// pollBlocked is how soon blocked targets are looked at again. A release is
+// two table calls and one of the load balancer, so most are free within a
+// second; the longer it lasts, the longer the waits.
+func (b *round) pollBlocked(now time.Time) time.Duration {
+	if b.state.blocked.IsZero() {
+		b.state.blocked = now
+	}
+	return min(max(now.Sub(b.state.blocked)/4, time.Second), maxRetry/2)
 }

@@ -18,24 +18,28 @@ import (
 // and once a period. Between comparisons the ledger says what we put there,
 // failed calls included, and observing costs nothing.
 func (r *Reconciler) observe(ctx context.Context, b *round) error {
-	st, now := b.state, r.Clock.Now()
+	st, due := b.state, !r.Clock.Now().Before(b.state.nextCompare)
 	st.ledger.Begin()
-	if st.compared && now.Before(st.nextCompare) {
+	if !due && st.ledger.Loaded() {
 		return nil
 	}
 	// The look comes first: only then does a listed target that nobody was
 	// releasing stay listed.
-	if err := st.ledger.Look(ctx); err != nil {
+	if err := st.ledger.Reread(ctx); err != nil || !due {
 		return err
 	}
+	return r.compare(ctx, st)
+}
+
+// compare lists the group. Should that fail, the ledger is enough to go on
+// with: what it does not know to be registered is registered.
+func (r *Reconciler) compare(ctx context.Context, st *state) error {
 	health, err := r.Groups.Health(ctx, st.group.ARN)
-	if err != nil {
-		err = fmt.Errorf("list the targets of target group %s: %w", st.group.Name, err)
-		if !st.compared || errors.Is(err, ownership.ErrGroupMissing) {
-			return err
-		}
-		// The ledger is enough to go on with.
-		st.nextCompare = now.Add(jitter(maxRetry))
+	if errors.Is(err, ownership.ErrGroupMissing) {
+		return fmt.Errorf("list the targets of target group %s: %w", st.group.Name, err)
+	}
+	if st.unlisted = err; err != nil {
+		st.nextCompare = r.Clock.Now().Add(jitter(maxRetry))
 		log.FromContext(ctx).Info("comparison put off", "error", err.Error())
 		return nil
 	}
@@ -43,7 +47,7 @@ func (r *Reconciler) observe(ctx context.Context, b *round) error {
 		metrics.Repaired(len(missing))
 		log.FromContext(ctx).Info("targets were taken out by somebody else and will be registered again", "targets", len(missing), "first", missing[0])
 	}
-	st.compared, st.nextCompare = true, now.Add(jitter(r.ComparePeriod))
+	st.nextCompare = r.Clock.Now().Add(jitter(r.ComparePeriod))
 	return nil
 }
 

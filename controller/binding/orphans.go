@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,6 +63,7 @@ func (o *Orphans) sweep(ctx context.Context) time.Duration {
 		logger.Info("sweep put off", "message", err.Error())
 		return maxRetry
 	}
+	maps.DeleteFunc(o.ledgers, func(key ownership.Key, _ *ownership.Ledger) bool { return !slices.Contains(keys, key) })
 	next := o.Period
 	for _, key := range keys {
 		if err := o.finish(ctx, key); err != nil {

@@ -17,7 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/endpoints"
 	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
@@ -144,7 +146,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 
 // pass is the whole program: what is wanted, what is there, make it so.
 func (r *Reconciler) pass(ctx context.Context, b *round) error {
-	if err := r.Gate.Check(); err != nil {
+	if err := r.admitted(b); err != nil {
 		return err
 	}
 	if err := r.bind(ctx, b); err != nil || b.done {
@@ -159,18 +161,30 @@ func (r *Reconciler) pass(ctx context.Context, b *round) error {
 	if err := r.confirm(ctx, b); err != nil {
 		return err
 	}
+	r.reportSkipped(b)
 	return r.apply(ctx, b)
+}
+
+// admitted asks the gate. A cluster that was retired takes nothing in any
+// more, and may take out what is left of a binding that is deleted.
+func (r *Reconciler) admitted(b *round) error {
+	err := r.Gate.Check()
+	if b.deleting() && is[*cluster.RetiredError](err) {
+		return nil
+	}
+	return err
 }
 
 // round is one pass over one binding: what it found and what it did.
 type round struct {
 	*v1beta1.TargetGroupBinding
-	state  *state
-	want   ownership.Set
-	absent error // why nothing is wanted, where that needs saying
-	report pass.Report
-	live   bool // want was read around the caches
-	done   bool // nothing is left to do for this binding
+	state   *state
+	want    ownership.Set
+	skipped []endpoints.Skipped // endpoints that cannot be targets
+	absent  error               // why nothing is wanted, where that needs saying
+	live    bool                // want was read around the caches
+	report  pass.Report
+	done    bool // nothing is left to do for this binding
 }
 
 // exclusive bindings take out what nobody recorded. One that is being deleted

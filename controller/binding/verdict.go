@@ -103,6 +103,9 @@ func (b *round) consistent() verdict {
 		return verdict{metav1.ConditionFalse, v1beta1.ReasonRecordUnreadable,
 			fmt.Sprintf("record %s cannot be read (%s); %d removals wait until it can, with a newer controller or after its repair", u.Owner, u.Reason, n)}
 	}
+	if err := b.state.unlisted; err != nil {
+		return verdict{metav1.ConditionUnknown, explain(err), "the group could not be compared with the record: " + text(err)}
+	}
 	if len(tally.Owners) == 0 {
 		return verdict{metav1.ConditionTrue, v1beta1.ReasonConsistent, "no other owner has targets in the group"}
 	}

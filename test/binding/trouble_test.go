@@ -77,6 +77,7 @@ func TestCase15OneBadInstanceAmongTen(t *testing.T) {
 	east.expectCounts("web", v1beta1.TargetCounts{Held: 10, Pending: 1})
 
 	w.sim.SetInstance("i-03", elbsim.InstanceRunning)
+	w.passes(2 * time.Second)
 	east.reconciles("web")
 	w.Expect(w.sim.Registered(w.group.ARN)).To(HaveLen(10))
 	east.expectReconciled("web")
