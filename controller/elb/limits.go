@@ -33,8 +33,8 @@ type Limits struct {
 // (https://docs.aws.amazon.com/elasticloadbalancing/latest/userguide/elb-api-throttling.html).
 //
 // A start lists each binding's group, and describes the groups up to ten at a
-// time with ten workers: 200 bindings of as many groups are 220 reads, 40 s
-// at these limits and 18 s at all of AWS's.
+// time with ten workers: 200 bindings of as many groups are about 230 reads,
+// 42 s at these limits and 19 s at all of AWS's.
 var DefaultLimits = Limits{
 	Reads:     Limit{PerSecond: 5, Burst: 20},
 	Mutations: Limit{PerSecond: 2, Burst: 10},

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/test/elbsim"
+	"target-ownership-controller/test/kube"
+	"target-ownership-controller/test/table"
+)
+
+// world is one cluster with shared groups, and no controller yet.
+type world struct {
+	cluster  *kube.Cluster
+	sim      *elbsim.Simulator
+	changes  chan elbsim.Mutation
+	arrivals chan arrival
+}
+
+func prepare(b *testing.B) *world {
+	b.Helper()
+	ctrl.SetLogger(logr.Discard()) // keeps the controller's log out of the figures
+	w := &world{changes: make(chan elbsim.Mutation, 10000), arrivals: make(chan arrival, 10000)}
+	w.sim = elbsim.New(elbsim.Options{Region: table.Region})
+	if _, err := w.sim.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(w.sim.Close)
+	b.Cleanup(w.sim.Observe(func(m elbsim.Mutation) { w.changes <- m }))
+
+	w.cluster = kube.ForTest(b, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/crds"}, Scheme: scheme(b)})
+	if err := w.cluster.CreateNamespace(b.Context(), namespace); err != nil {
+		b.Fatal(err)
+	}
+	return w
+}
+
+func scheme(b *testing.B) *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return s
+}
+
+// bind makes a group, a Service without endpoints, and their binding.
+func (w *world) bind(b *testing.B, name string) {
+	b.Helper()
+	ctx := b.Context()
+	group, err := w.sim.CreateGroup(elbsim.Group{Name: name, Protocol: "HTTP", Port: 80, VPCID: "vpc-0123456789abcdef0", TargetType: "ip"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
+	port := corev1.ServicePort{Name: kube.ServicePortName, Port: kube.ServicePort, TargetPort: intstr.FromInt32(kube.TargetPort)}
+	svc := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{port}}}
+	binding := &v1beta1.TargetGroupBinding{ObjectMeta: meta, Spec: v1beta1.TargetGroupBindingSpec{
+		TargetGroupARN:          group.ARN,
+		MultiClusterTargetGroup: true,
+		ServiceRef:              v1beta1.ServiceReference{Name: name, Port: intstr.FromString(kube.ServicePortName)},
+	}}
+	if err := w.cluster.Client.Create(ctx, svc); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.cluster.Client.Create(ctx, binding); err != nil {
+		b.Fatal(err)
+	}
+}
