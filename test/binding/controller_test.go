@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -154,30 +155,23 @@ func TestEventsReachTheAPIServer(t *testing.T) {
 	}).Should(ConsistOf("Warning ServiceNotFound TargetGroupBinding web"))
 }
 
-func TestCase18ANewPodDoesNotWaitForARetry(t *testing.T) {
+// The slice is late: the node says that it shuts down, and the Pod on it
+// leaves.
+func TestCase26ANodeThatShutsDown(t *testing.T) {
 	w := newWorld(t)
 	east := w.cluster("east")
-	failures := make(chan struct{}, 100)
 	east.controls()
-	east.runs("web", "10.0.0.1")
+	east.node("i-0a")
+	leaving := ready("10.0.0.2")
+	leaving.NodeName = new(east.namespace + "-i-0a")
+	east.runsInSlices("web", []discoveryv1.Endpoint{ready("10.0.0.1"), leaving})
 	east.binds("web")
-	w.eventuallyGroup("10.0.0.1:8080")
-	east.disturbs(func(call string) fault {
-		if call != "Query" {
-			return nil
-		}
-		failures <- struct{}{}
-		return dynamoDBSays("AccessDeniedException")
+	w.eventuallyGroup(at8080("10.0.0.1", "10.0.0.2")...)
+
+	east.changesNode("i-0a", func(c *corev1.NodeCondition) {
+		c.Status, c.Message = corev1.ConditionFalse, "node is shutting down"
 	})
-	east.scales("web", "10.0.0.1", "10.0.0.2")
-	for range 6 {
-		<-failures
-	}
-	east.calm() // the next retry comes after six seconds
-	healed := time.Now()
-	east.scales("web", "10.0.0.1", "10.0.0.2", "10.0.0.3")
-	w.eventuallyGroup(at8080("10.0.0.1", "10.0.0.2", "10.0.0.3")...)
-	w.Expect(time.Since(healed)).To(BeNumerically("<", 5*time.Second))
+	w.eventuallyGroup("10.0.0.1:8080")
 }
 
 func TestCase20OneBrokenBindingDoesNotDelayAnother(t *testing.T) {

@@ -144,9 +144,15 @@ func TestCase24ANodeThatIsNotReadyStaysIfItIsATarget(t *testing.T) {
 // cannotHear has the control plane lose contact with the node.
 func (s *site) cannotHear(instance string) {
 	s.t.Helper()
+	s.changesNode(instance, func(c *corev1.NodeCondition) { c.Status = corev1.ConditionUnknown })
+}
+
+// changesNode changes whether the node is ready.
+func (s *site) changesNode(instance string, change func(*corev1.NodeCondition)) {
+	s.t.Helper()
 	node := &corev1.Node{}
 	s.Expect(s.api.Client.Get(s.t.Context(), client.ObjectKey{Name: s.namespace + "-" + instance}, node)).To(Succeed())
-	node.Status.Conditions[0].Status = corev1.ConditionUnknown
+	change(&node.Status.Conditions[0])
 	s.Expect(s.api.Client.Status().Update(s.t.Context(), node)).To(Succeed())
 }
 

@@ -172,4 +172,24 @@ func TestAClosedGateTouchesNothing(t *testing.T) {
 	}
 }
 
+// A retired cluster takes nothing in. What it still has can be deleted.
+func TestARetiredCluster(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	east.gate.closed = &cluster.RetiredError{ID: "east"}
+	east.scales("web", "10.0.0.1", "10.0.0.2")
+	east.reconciles("web")
+	w.expectGroup("10.0.0.1:8080")
+	east.expectReady("web", metav1.ConditionUnknown, v1beta1.ReasonClusterNotActive, "retired")
+
+	east.deletes("web")
+	east.reconciles("web")
+	w.expectGroup()
+	east.expectGone("web")
+	east.expectNoRecord("web")
+}
+
 func withFinalizer(b *v1beta1.TargetGroupBinding) { b.Finalizers = []string{v1beta1.Finalizer} }

@@ -83,6 +83,71 @@ func TestCase15OneBadInstanceAmongTen(t *testing.T) {
 	east.expectReconciled("web")
 }
 
+func TestCase18ANewPodDoesNotWaitForARetry(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	east.fails(dynamoDBSays("AccessDeniedException"), "Query")
+	east.scales("web", "10.0.0.1", "10.0.0.2")
+	for failures := range 6 {
+		w.Expect(east.reconciles("web").RequeueAfter).To(Equal(firstRetry << failures))
+	}
+	east.calm()
+	east.scales("web", "10.0.0.1", "10.0.0.2", "10.0.0.3")
+	east.reconciles("web") // for the event, with the clock where it was
+	w.expectGroup(at8080("10.0.0.1", "10.0.0.2", "10.0.0.3")...)
+	east.expectReconciled("web")
+}
+
+// Neither registrations nor removals need a listing of the group. That the
+// record cannot be compared with it is told.
+func TestAGroupThatCannotBeListed(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1", "10.0.0.2")
+	east.binds("web")
+	w.elbSays(elbsim.AccessDenied(), "DescribeTargetHealth")
+	east.reconciles("web")
+	w.expectGroup(at8080("10.0.0.1", "10.0.0.2")...)
+	east.expectReconciled("web")
+	east.expectConsistent("web", metav1.ConditionUnknown, v1beta1.ReasonAccessDenied, "could not be compared", "policy of the controller's role")
+	east.scales("web", "10.0.0.1")
+	east.reconciles("web")
+	w.expectGroup("10.0.0.1:8080")
+
+	w.sim.ClearRules()
+	w.somebodyDeregisters("10.0.0.1:8080")
+	w.passes(time.Minute)
+	east.reconciles("web")
+	w.expectGroup("10.0.0.1:8080")
+	east.expectConsistent("web", metav1.ConditionTrue, v1beta1.ReasonConsistent)
+}
+
+// The longer a target is blocked, the less often the table is asked, until
+// its releasing owner counts as dead.
+func TestABlockedTargetIsLookedAtLessOften(t *testing.T) {
+	w := newWorld(t)
+	east, west := w.cluster("east"), w.cluster("west")
+	west.runs("web", "10.0.0.1")
+	west.binds("web")
+	west.reconciles("web")
+	west.scales("web")
+	w.elbSays(elbsim.Throttled(), "DeregisterTargets")
+	west.reconciles("web") // flagged, and stuck
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	for _, wait := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second} {
+		after := east.reconciles("web").RequeueAfter
+		east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonBlocked)
+		w.Expect(after).To(And(BeNumerically(">=", wait), BeNumerically("<=", wait*11/10)))
+		w.passes(20 * time.Second)
+	}
+	east.reconciles("web")
+	east.expectReconciled("web")
+}
+
 func TestCase16OneBlockedTargetAmongFifty(t *testing.T) {
 	w := newWorld(t)
 	east, west := w.cluster("east"), w.cluster("west")
