@@ -14,7 +14,7 @@ import (
 	"target-ownership-controller/test/kube"
 )
 
-// person is the caller of what nobody records.
+// somebody is the caller of what nobody records.
 const somebody = "somebody"
 
 // loadBalancer is the ELBv2 simulator with the one target group.

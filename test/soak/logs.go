@@ -48,3 +48,26 @@ func (s *soak) checkLogs() (lines int, err error) {
 	}
 	return lines, nil
 }
+
+// forPeople are the fields of a log line that people read in a failure.
+var forPeople = []string{"name", "registered", "deregistered", "reason", "retryAfter", "message", "error"}
+
+// shortLines leaves what is the same in every line out. A line that is no
+// JSON stays as it is.
+func shortLines(lines []string) []string {
+	short := make([]string, len(lines))
+	for i, line := range lines {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			short[i] = line
+			continue
+		}
+		short[i] = fmt.Sprintf("%v %v %v", fields["ts"], fields["level"], fields["msg"])
+		for _, key := range forPeople {
+			if value, there := fields[key]; there {
+				short[i] += fmt.Sprintf(" %s=%v", key, value)
+			}
+		}
+	}
+	return short
+}

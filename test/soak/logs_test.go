@@ -27,3 +27,10 @@ func TestHealthyLog(t *testing.T) {
 		})
 	}
 }
+
+func TestShortLines(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(shortLines([]string{
+		`{"level":"info","ts":"12:00","msg":"target group changed","controller":"c","name":"web","registered":3}`, "panic: oh",
+	})).To(Equal([]string{"12:00 info target group changed name=web registered=3", "panic: oh"}))
+}

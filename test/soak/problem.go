@@ -47,7 +47,7 @@ func (s *soak) explain(p *problem) {
 	s.screen.section("faults", s.screen.lastEvents())
 	for _, at := range s.sites {
 		if c := at.running(); c != nil {
-			s.screen.section("controller of "+at.name+", last lines of "+c.Log, c.Tail(logTailLines))
+			s.screen.section("controller of "+at.name+", last lines of "+c.Log, shortLines(c.Tail(logTailLines)))
 		}
 	}
 }

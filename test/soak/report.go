@@ -42,8 +42,8 @@ func (s *soak) report() {
 	rows = append(rows,
 		row("ready pods waiting to enter", "%s at most in healthy time, %s later, %d longer than %s",
 			seconds(s.waited), seconds(longest), long, longWait),
-		row("back after removal by hand, in healthy time", "%s of at most %s", seconds(s.backAfter), seconds(repairWithin)),
-		row("recovery after the storm", "%s", seconds(s.recovered)),
+		row("back after removal by hand, in healthy time", "%s, allowed are %s", measured(s.backAfter), seconds(repairWithin)),
+		row("recovery after the storm", "%s, of %s", measured(s.recovered), s.phases.storm),
 		row("log lines in healthy time", "%d for %d targets registered or taken out", s.logLines, s.logTargets),
 	)
 	s.screen.table(rows)
@@ -71,4 +71,12 @@ func (s *soak) outsideRows() [][2]string {
 		}
 	}
 	return rows
+}
+
+// measured is for what a soak may not have come to.
+func measured(d time.Duration) string {
+	if d == 0 {
+		return "not measured"
+	}
+	return seconds(d)
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"target-ownership-controller/test/soak"
@@ -38,7 +39,9 @@ func run() int {
 	// A reader that has gone away (soak | head) must not end it before it has
 	// stopped what it runs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctrl.SetLogger(logr.Discard()) // the client library has nothing to say here
+	// The client libraries have nothing to say here.
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 
 	options, err := settings()
 	if err != nil {
