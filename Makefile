@@ -24,6 +24,11 @@ demo: build ## Two clusters, one shared target group: see who owns what (KEEP=1 
 	@$(INSTALL) etcd kubernetes kwok
 	@cd test && go run ./cmd/demo
 
+.PHONY: soak
+soak: build ## Real parts that fail for DURATION (5m), with faults drawn from SEED
+	@$(INSTALL) etcd kubernetes kwok
+	@cd test && go run ./cmd/soak
+
 .PHONY: test
 test: build ## Run every test, with one summary
 	@$(INSTALL) etcd kubernetes kwok dynalite gotestsum
