@@ -32,7 +32,7 @@ soak: build ## Real parts that fail for DURATION (5m), with faults drawn from SE
 .PHONY: test
 test: build ## Run every test, with one summary
 	@$(INSTALL) etcd kubernetes kwok dynalite gotestsum
-	@$(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --hide-summary=output --raw-command -- test/tools/test.sh
+	@$(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- test/tools/test.sh
 
 .PHONY: unit
 unit: ## Run the tests that need no control plane: seconds
@@ -55,10 +55,10 @@ generate: ## Write the CRD and the deep copies from the API types
 
 .PHONY: lint
 lint: generate ## gofmt, vet, import rules, shell, generated files up to date
-	@$(INSTALL) golangci-lint
+	@$(INSTALL) golangci-lint shellcheck
 	@for module in $(MODULES); do echo "lint: $$module"; (cd $$module && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...); done
 	@git diff --exit-code --stat -- controller/api charts || { echo "lint: generated files are out of date; commit what make generate wrote" >&2; exit 1; }
-	@if command -v shellcheck >/dev/null; then shellcheck test/tools/*.sh .ci/run; else echo "lint: shellcheck is not installed, shell scripts are not checked"; fi
+	@PATH=$$PATH:$(BIN); if command -v shellcheck >/dev/null; then shellcheck test/tools/*.sh .ci/run; else echo "lint: there is no shellcheck, so shell scripts are NOT checked" >&2; fi
 
 .PHONY: tools
 tools: ## Build all tools into bin/ (the first time takes about 15 minutes)

@@ -3,7 +3,7 @@
 # A program is left alone when its stamp in bin/.stamps says that the pinned
 # version is there. Everything Go comes through the module proxy.
 #
-#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|dynalite|envtest]...
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|dynalite|envtest]...
 #
 # Without names: everything but envtest. envtest is what light clusters need:
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
@@ -91,6 +91,17 @@ go_build() { (cd "$1" && go build -ldflags "-s -w ${2:-}" -o "$new/" .); }
 # share their cache.
 go_install() { GOBIN=$new go install "$1@$2"; }
 
+# debian_package NAME: unpacks the package into bin/debian, which needs no root.
+debian_package() {
+	(cd "$new" && apt-get download "$1" && dpkg -x "$1"_*.deb "$1")
+	mkdir -p "$bin/debian"
+	rm -rf "$bin/debian/$1"
+	mv "$new/$1" "$bin/debian/$1"
+}
+
+# debian_has NAME: apt is there and knows the package.
+debian_has() { apt-cache show "$1" >/dev/null 2>&1; }
+
 install_etcd() {
 	go_build "$tools/etcd"
 	mv "$new/etcd" "$bin/etcd"
@@ -140,6 +151,12 @@ install_gotestsum() {
 	mv "$new/gotestsum" "$bin/gotestsum"
 }
 
+install_shellcheck() {
+	debian_package shellcheck
+	ln -sfn debian/shellcheck/usr/bin/shellcheck "$bin/shellcheck"
+	"$bin/shellcheck" --version
+}
+
 install_dynalite() { (cd "$dynalite" && npm ci); }
 
 # have_light_assets: the user already has etcd and kube-apiserver.
@@ -164,6 +181,15 @@ require() {
 	controller-gen) install controller-gen $controller_gen_version "1 minute" "$bin/controller-gen" ;;
 	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
 	gotestsum) install gotestsum $gotestsum_version "half a minute" "$bin/gotestsum" ;;
+	shellcheck)
+		if command -v shellcheck >/dev/null; then
+			say "shellcheck is $(command -v shellcheck)"
+		elif debian_has shellcheck; then
+			install shellcheck debian "a few seconds" "$bin/shellcheck"
+		else
+			say "shellcheck is left out: it is neither in PATH nor known to apt"
+		fi
+		;;
 	dynalite)
 		if command -v npm >/dev/null; then
 			install dynalite "$dynalite_version $(cksum <"$dynalite/package-lock.json")" "a few seconds" \
@@ -181,7 +207,7 @@ require() {
 }
 
 if (($# == 0)); then
-	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum dynalite
+	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck dynalite
 fi
 for name in "$@"; do
 	require "$name"

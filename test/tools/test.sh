@@ -3,7 +3,7 @@
 # The modules run in turn: together they would fight over two cores. Vet is
 # part of make lint.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 status=0
 go test -json -vet=off "$@" ./... || status=1
 (cd test && go test -json -vet=off -timeout 20m "$@" ./...) || status=1
