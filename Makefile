@@ -44,6 +44,14 @@ bench: build ## Measure passes, a cold start, counted calls, binary and memory
 	cd test && go test -run '^$$' -bench Replace -benchtime 20x ./bench/...
 	cd test && go test -run '^$$' -bench ColdStart -benchtime 1x ./bench/...
 
+.PHONY: chaos
+chaos: ## Simulate clusters in trouble (SEEDS=4000 runs, about 3 million steps), and compare methods
+	@cd test && go run ./cmd/chaos -seeds $(or $(SEEDS),4000)
+
+.PHONY: mutants
+mutants: ## Take the protocol's rules away one by one: each time a test has to fail
+	@cd test && go run ./mutants
+
 .PHONY: build
 build: ## Build the controller into bin/
 	@go build -ldflags '$(LDFLAGS)' -o $(BIN)/controller ./cmd/controller

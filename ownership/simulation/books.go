@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -22,13 +23,14 @@ type books struct {
 	named   map[ownership.Target]int    // how many records name it
 	epoch   map[claim]int               // how often it was held or let go
 	relied  map[claim]bool              // held, and registered since it is held
+	kept    map[claim]*worker           // that takes it to be registered, and did nothing about it since
 	missing map[ownership.Target]bool   // seen in the group and in no record
 }
 
 func newBooks() *books {
 	return &books{
 		rows: map[ownership.Owner]ownership.Record{}, changed: map[ownership.Owner]int{}, writer: map[ownership.Owner]*worker{},
-		named: map[ownership.Target]int{}, epoch: map[claim]int{}, relied: map[claim]bool{}, missing: map[ownership.Target]bool{},
+		named: map[ownership.Target]int{}, epoch: map[claim]int{}, relied: map[claim]bool{}, missing: map[ownership.Target]bool{}, kept: map[claim]*worker{},
 	}
 }
 
@@ -90,14 +92,30 @@ func (w *world) epochs(o ownership.Owner) map[ownership.Target]int {
 	return epochs
 }
 
-// rely notes what a pass takes to be registered. Its records have to have
-// said so from its beginning to its end.
-func (b *books) rely(o ownership.Owner, inPlace ownership.Set, before map[ownership.Target]int) {
+// rely notes what a pass of the leader takes to be registered. Its records
+// have to have said so from its beginning to its end. It goes on counting on
+// that, whatever lands in the table, until a process of its cluster sets out
+// to write something else.
+func (b *books) rely(x *worker, inPlace ownership.Set, before map[ownership.Target]int) {
 	for t := range inPlace {
-		if at := (claim{o, t}); b.holds(at) && b.epoch[at] == before[t] {
-			b.relied[at] = true
+		if at := (claim{x.binding.owner, t}); b.holds(at) && b.epoch[at] == before[t] {
+			b.relied[at], b.kept[at] = true, x
 		}
 	}
+}
+
+// announce notes what a worker is about to write.
+func (b *books) announce(x *worker, next ownership.Record) {
+	for at := range b.kept {
+		if _, holds := next.Held[at.target]; at.owner == x.binding.owner && !holds {
+			delete(b.kept, at)
+		}
+	}
+}
+
+func (b *books) countsOn(at claim) bool {
+	by := b.kept[at]
+	return b.relied[at] || by != nil && !by.ended && by.leads()
 }
 
 // landed checks S1 and S3 where a call has taken effect.
@@ -111,19 +129,28 @@ func (w *world) landed(c *Call) {
 	w.outcome.Removals += len(c.removed)
 	for _, t := range c.removed {
 		if holder := w.holder(c.By, t); holder != nil && w.damage.over(w.clock.now) {
-			w.violated(S1, "%s took out %s, which %s holds and has registered", c.By, t, holder)
+			text := fmt.Sprintf("%s took out %s, which %s holds and has registered", c.By, t, holder.owner)
+			w.report(Violation{S1, text, c.By, holder.owner})
 		}
-		if slices.Contains(outsiders, t) && w.books.named[t] == 0 && !w.damage.excuses(t) {
+		if slices.Contains(outsiders, t) && (!w.exclusive(c.By) || w.books.named[t] == 0 && !w.damage.excuses(t)) {
 			w.violated(S3, "%s took out %s, which nobody recorded", c.By, t)
 		}
 	}
+}
+
+// exclusive reports whether a binding was exclusive at any time, so that it
+// may have recorded what came from outside.
+func (w *world) exclusive(o ownership.Owner) bool {
+	return slices.ContainsFunc(w.clusters, func(c *cluster) bool {
+		return slices.ContainsFunc(c.bindings, func(b *binding) bool { return b.owner == o && b.once })
+	})
 }
 
 // holder is another owner that counts on the target.
 func (w *world) holder(by ownership.Owner, t ownership.Target) *binding {
 	for _, c := range w.clusters {
 		for _, b := range c.bindings {
-			if b.owner != by && w.books.relied[claim{b.owner, t}] {
+			if b.owner != by && w.books.countsOn(claim{b.owner, t}) {
 				return b
 			}
 		}

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"target-ownership-controller/ownership"
@@ -59,6 +60,7 @@ func (w *world) mix(a, b []ownership.Record) []ownership.Record {
 }
 
 func (s pausing) Put(ctx context.Context, next ownership.Record, seen ownership.Revision) error {
+	s.world.books.announce(s.worker, next)
 	return s.write("put", s.world.shared, func() error {
 		err := s.world.shared.Put(ctx, next, seen)
 		s.world.log("%s: put %s: %v", s.binding, describe([]ownership.Record{next}), err)
@@ -168,12 +170,16 @@ func (x *worker) send(c *Call) Fate {
 	return what
 }
 
-// compares draws whether a pass lists the group.
-func (w *world) compares() bool {
+// now is what a pass of the binding goes by.
+func (w *world) now(b *binding) Binding {
+	reread := w.shape.compares && w.random.IntN(4) == 0
 	if w.calm {
-		return w.comparing
+		reread = w.rereads
 	}
-	return w.shape.compares && w.random.IntN(3) == 0
+	return Binding{
+		Want: maps.Clone(b.want), Exclusive: b.exclusive, Deleted: b.deleted,
+		Reread: reread, Compare: reread && w.shape.compares,
+	}
 }
 
 func describe(records []ownership.Record) string {

@@ -10,7 +10,7 @@ import (
 
 // settle ends all faults and changes, and lets everybody reconcile until
 // nothing more should happen. Time passes meanwhile: some of what went wrong
-// is over only after Settle, and some only with a comparison.
+// is over only after Settle, and some only with another reading.
 func (w *world) settle() {
 	w.calm = true
 	w.log("--- calm ---")
@@ -25,7 +25,7 @@ func (w *world) settle() {
 		}
 	}
 	for i := range 20 {
-		w.comparing = i%3 == 2
+		w.rereads = i%3 == 2
 		w.round()
 		w.pass(25 * time.Second)
 		for _, t := range []*table{w.shared, w.lists} {
@@ -97,7 +97,7 @@ func (w *world) checkConverged() {
 	}
 	w.checkMembers(wanted, lost)
 	for _, t := range outsiders {
-		if exclusive && w.group.Members[t] && w.books.named[t] == 0 {
+		if exclusive && w.shape.compares && w.group.Members[t] && w.books.named[t] == 0 {
 			w.violated(L1Left, "%s is in a group that is bound exclusively", t)
 		}
 	}
@@ -125,7 +125,7 @@ func (w *world) checkQuiet(wanted ownership.Set) {
 			return
 		}
 	}
-	w.comparing = false
+	w.rereads = false
 	calls := w.mutations
 	w.round()
 	if n := w.mutations - calls; n > 0 && !w.over() {

@@ -49,6 +49,7 @@ func (w *world) damaged(kind string, do func()) {
 	}
 	do()
 
+	clear(w.books.kept)
 	w.damage.step, w.damage.until = w.step, w.clock.now.Add(ownership.Settle)
 	if w.damage.excused == nil {
 		w.damage.excused, w.damage.unaware = map[claim]*worker{}, map[*worker]bool{}

@@ -27,7 +27,8 @@ type Binding struct {
 	Want      ownership.Set
 	Exclusive bool
 	Deleted   bool // it wants nothing and is to leave nothing behind
-	Compare   bool // the pass is to list the group
+	Reread    bool // the pass is to begin with a reading of the records
+	Compare   bool // and to list the group
 }
 
 // Report is what a pass that ended without error says.
@@ -85,10 +86,8 @@ type protocol struct {
 
 func (p *protocol) Reconcile(ctx context.Context, b Binding) (Report, error) {
 	p.ledger.Begin()
-	if b.Compare {
-		if err := p.compare(ctx); err != nil {
-			return Report{}, err
-		}
+	if err := p.compare(ctx, b); err != nil {
+		return Report{}, err
 	}
 	run := pass.Pass{Ledger: p.ledger, Group: p.env.Group, Now: p.env.Now,
 		Binding: plan.Binding{Want: b.Want, Exclusive: b.Exclusive && !b.Deleted}}
@@ -107,8 +106,11 @@ func (p *protocol) Reconcile(ctx context.Context, b Binding) (Report, error) {
 	return report, nil
 }
 
-func (p *protocol) compare(ctx context.Context) error {
-	if err := p.ledger.Look(ctx); err != nil {
+func (p *protocol) compare(ctx context.Context, b Binding) error {
+	if !b.Reread {
+		return nil
+	}
+	if err := p.ledger.Look(ctx); err != nil || !b.Compare {
 		return err
 	}
 	listing, err := p.env.Group.List()

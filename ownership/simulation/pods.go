@@ -19,8 +19,13 @@ type pod struct {
 // movePod is what happens to pods: one starts where an address is free, moves
 // its address to another cluster, fails, returns, is selected by other
 // Services, ends.
-func (w *world) movePod(p *pod) {
+func (w *world) movePod() {
 	w.outcome.Steps++
+	p := pick(w.random, w.pods)
+	if w.hot != nil && w.coin() {
+		p = w.hot
+	}
+	w.hot = p
 	w.unwant(p, p.stale)
 	p.stale = nil
 	switch n := w.random.IntN(10); {

@@ -3,7 +3,6 @@ package simulation
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -115,15 +114,14 @@ func (x *worker) leads() bool {
 
 func (x *worker) reconcile() {
 	w, b := x.world, x.binding
-	now := Binding{Want: maps.Clone(b.want), Exclusive: b.exclusive, Deleted: b.deleted, Compare: w.compares()}
 	before := w.epochs(b.owner)
-	report, err := x.reconciler.Reconcile(context.Background(), now)
+	report, err := x.reconciler.Reconcile(context.Background(), w.now(b))
 	w.log("%s: end of pass: %v", b, err)
 	if err != nil {
 		return
 	}
 	if x.leads() {
-		w.books.rely(b.owner, report.InPlace, before)
+		w.books.rely(x, report.InPlace, before)
 	}
 	if report.Done && b.deleted {
 		b.deleted, b.gone = false, true

@@ -1,10 +1,11 @@
 package simulation
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
+
+	"target-ownership-controller/ownership"
 )
 
 // Config says what to run.
@@ -49,10 +50,15 @@ const (
 	L1Quiet   Invariant = "L1 quiet"   // a further pass makes calls
 )
 
+// Invariants are all of them.
+var Invariants = []Invariant{S1, S2, S3, L1Missing, L1Left, L1Record, L1Quiet}
+
 // Violation is a promise that was broken.
 type Violation struct {
 	Invariant Invariant
 	Text      string
+	// Of S1: who took the target out, and who holds it.
+	By, Holder ownership.Owner
 }
 
 func (v Violation) String() string { return fmt.Sprintf("%s: %s", v.Invariant, v.Text) }
@@ -73,7 +79,6 @@ func (o Outcome) String() string {
 // Run carries out one run. It ends with the first violation, unless it is to
 // count them.
 func Run(c Config) Outcome {
-	c.Method = cmp.Or[Method](c.Method, Protocol{})
 	w := newWorld(c)
 	defer w.end()
 	for w.step <= w.shape.steps && !w.over() {
@@ -122,7 +127,10 @@ func (w *world) log(format string, args ...any) {
 }
 
 func (w *world) violated(i Invariant, format string, args ...any) {
-	v := Violation{i, fmt.Sprintf(format, args...)}
+	w.report(Violation{Invariant: i, Text: fmt.Sprintf(format, args...)})
+}
+
+func (w *world) report(v Violation) {
 	w.outcome.Violations = append(w.outcome.Violations, v)
 	w.log("VIOLATED %s", v)
 }

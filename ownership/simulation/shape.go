@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	"target-ownership-controller/ownership"
 )
@@ -19,6 +20,7 @@ type shape struct {
 	addresses int
 	steps     int
 	faults    int // how often calls go wrong: 1 rarely to 3 often; 0 never
+	pace      int // of time: 0 seconds a step, 2 minutes
 
 	compares bool // passes list the group at times
 	switches bool // bindings turn exclusive and shared again
@@ -28,6 +30,14 @@ type shape struct {
 	damages  bool // rows are deleted, the table is emptied or restored
 }
 
+// paces are the times that pass between the steps of a world. Races need a
+// slow one, and what waits for Settle a fast one.
+var paces = [...][]time.Duration{
+	{time.Second, time.Second, 2 * time.Second, 5 * time.Second, 19 * time.Second},
+	{time.Second, 5 * time.Second, 19 * time.Second, 31 * time.Second, 61 * time.Second},
+	{5 * time.Second, 19 * time.Second, 31 * time.Second, 61 * time.Second, 5 * time.Minute},
+}
+
 // few are small numbers more often than great ones: most races need two
 // clusters and one target.
 func few(r *rand.Rand, least, most int) int {
@@ -35,7 +45,7 @@ func few(r *rand.Rand, least, most int) int {
 }
 
 func draw(r *rand.Rand, shared bool) shape {
-	s := shape{addresses: few(r, 2, 8), steps: 200, faults: r.IntN(4)}
+	s := shape{addresses: few(r, 1, 8), steps: 200, faults: r.IntN(4), pace: r.IntN(len(paces))}
 	for range few(r, 2, 6) {
 		n := few(r, 1, 5)
 		s.bindings = append(s.bindings, n)
@@ -57,7 +67,7 @@ func draw(r *rand.Rand, shared bool) shape {
 
 func (s shape) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "bindings of each cluster %v, %d addresses, fault level %d", s.bindings, s.addresses, s.faults)
+	fmt.Fprintf(&b, "bindings of each cluster %v, %d addresses, fault level %d, pace %d", s.bindings, s.addresses, s.faults, s.pace)
 	for _, rule := range []struct {
 		on   bool
 		text string

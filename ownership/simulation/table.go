@@ -75,14 +75,15 @@ func (s listing) Load(context.Context) (ownership.Set, bool, error) {
 
 func (s listing) Save(ctx context.Context, targets ownership.Set) error {
 	w := s.world
+	next := ownership.Record{Group: arn, Owner: s.binding.owner}.Clone()
+	for t := range targets {
+		next.Held[t] = w.clock.now
+	}
+	w.books.announce(s.worker, next)
 	return s.write("save", w.lists, func() error {
 		fault := w.lists.fault
 		w.lists.fault = memory.Fault{}
 		row, _ := w.lists.row(s.binding.owner)
-		next := ownership.Record{Group: arn, Owner: s.binding.owner}.Clone()
-		for t := range targets {
-			next.Held[t] = w.clock.now
-		}
 		next.Revision = ownership.Revision{Version: row.Version + 1, WriteID: w.newID()}
 		w.lists.fault = fault
 		err := w.lists.Put(ctx, next, row.Revision)

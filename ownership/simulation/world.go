@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -31,11 +32,12 @@ type world struct {
 	listed ownership.Set // what somebody listed last
 	all    []ownership.Target
 
-	comparing bool // in calm: passes list the group
+	rereads bool // in calm: passes begin with a reading of the records
 
 	clusters []*cluster
 	pods     []*pod
 	last     *worker // that ran last
+	hot      *pod    // that something happened to last
 
 	books     *books
 	damage    damage
@@ -44,6 +46,7 @@ type world struct {
 }
 
 func newWorld(c Config) *world {
+	c.Method = cmp.Or[Method](c.Method, Protocol{})
 	source := rand.NewPCG(c.Seed, 0)
 	w := &world{config: c, source: source, random: rand.New(source), clock: NewClock(), books: newBooks()}
 	w.shape = draw(w.random, c.Shared)
@@ -83,6 +86,7 @@ type binding struct {
 	uid       string
 	want      ownership.Set
 	exclusive bool
+	once      bool // exclusive at some time
 	deleted   bool // and its finalizer is still there
 	gone      bool
 	left      bool // out of the simulation: a smaller run fails as well
@@ -114,9 +118,9 @@ func (w *world) act() {
 	b := pick(w.random, c.bindings)
 	switch n := w.random.IntN(1000); {
 	case n < 100:
-		w.pass([]time.Duration{time.Second, 5 * time.Second, 19 * time.Second, 31 * time.Second, 61 * time.Second, 5 * time.Minute}[w.random.IntN(6)])
+		w.pass(pick(w.random, paces[w.shape.pace]))
 	case n < 180:
-		w.movePod(pick(w.random, w.pods))
+		w.movePod()
 	case n < 220:
 		if len(w.group.UnderWay) > 0 {
 			w.landCall(w.random.IntN(len(w.group.UnderWay)))
@@ -254,7 +258,7 @@ func (w *world) bind(b *binding) {
 // turn makes a shared binding exclusive, and the other way round.
 func (w *world) turn(b *binding) {
 	if w.shape.switches && b.live() {
-		b.exclusive = !b.exclusive
+		b.exclusive, b.once = !b.exclusive, true
 		w.fault("mode switched")
 		w.log("%s: exclusive: %t", b, b.exclusive)
 	}

@@ -26,6 +26,10 @@ import (
 
 func main() {
 	chosen := choose(os.Args[1:])
+	if out, err := test(simulation, ""); err != nil {
+		fmt.Printf("the simulation fails without any mutant, and so proves nothing:\n%s", out)
+		os.Exit(1)
+	}
 	caught := 0
 	for _, m := range chosen {
 		begun := time.Now()
@@ -68,21 +72,25 @@ func (m mutant) run() (found string, err error) {
 	if err != nil {
 		return "", err
 	}
-	test := m.test
-	if test == nil {
-		test = simulation
+	args := m.test
+	if args == nil {
+		args = simulation
 	}
-	cmd := exec.Command("go", append([]string{"test", "-count=1", "-short", "-timeout=5m", "-overlay", overlay}, test...)...)
+	out, err := test(args, overlay)
+	if err == nil {
+		return "", errors.New("no test sees it: go test " + strings.Join(args, " "))
+	}
+	if !strings.Contains(out, "--- FAIL") {
+		return "", fmt.Errorf("the test did not run:\n%s", out)
+	}
+	return finding(out), nil
+}
+
+func test(args []string, overlay string) (out string, err error) {
+	cmd := exec.Command("go", append([]string{"test", "-count=1", "-short", "-timeout=5m", "-overlay", overlay}, args...)...)
 	cmd.Dir = root()
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err == nil {
-		return "", errors.New("no test sees it: go test " + strings.Join(test, " "))
-	}
-	if !strings.Contains(out.String(), "--- FAIL") {
-		return "", fmt.Errorf("the test did not run:\n%s", out.String())
-	}
-	return finding(out.String()), nil
+	combined, err := cmd.CombinedOutput()
+	return string(combined), err
 }
 
 // overlay writes the mutated file and what go test wants to know of it.

@@ -32,11 +32,12 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a claim waits for D",
-		file: look, old: ".first) >= Settle", new: ".first) >= 0",
+		file: ledger, old: ".first) >= Settle", new: ".first) >= 0",
 	},
 	{
 		rule: "D counts from the end of the first look",
-		file: ledger, old: "l.sight(r, ended)", new: "l.sight(r, began)",
+		file: ledger, old: "ended := l.env.Now()", new: "ended := began",
+		test: []string{"./ownership"},
 	},
 	{
 		rule: "flag first, then look",
@@ -54,6 +55,7 @@ var mutants = []mutant{
 	{
 		rule: "a permission to deregister ends 20 s after the flag",
 		file: look, old: "l.permit(targets, l.written,", new: "l.permit(targets, l.began.Add(Settle),",
+		test: []string{"./ownership/pass", "-run", "TestCase12"},
 	},
 	{
 		rule: "a record that another left is written first",
@@ -62,6 +64,8 @@ var mutants = []mutant{
 	{
 		rule: "D counts from the write that takes over",
 		file: facts, old: "\t\tl.settleInherited()\n", new: "",
+		// It takes a write that comes 20 s after its reading.
+		test: []string{"./ownership"},
 	},
 	{
 		rule: "a deregistration in doubt may land for D",
@@ -91,6 +95,8 @@ var mutants = []mutant{
 	{
 		rule: "a late deregistration is given back",
 		file: decide, old: "step(Register, GiveBack)", new: "step(Drop, HeldByOther)",
+		// A call that lands later than the protocol assumes.
+		test: []string{"./ownership/pass", "-run", "TestAFrozenDeregistrationIsGivenBack"},
 	},
 	{
 		rule: "after giving back comes another look",
@@ -99,6 +105,8 @@ var mutants = []mutant{
 	{
 		rule: "a listing does not confirm a claim",
 		file: facts, old: "case !f.claimed && ", new: "case ",
+		// The next comparison hides it.
+		test: []string{"./ownership"},
 	},
 	{
 		rule: "a write in doubt is followed by a write",
@@ -107,6 +115,8 @@ var mutants = []mutant{
 	{
 		rule: "a write of ours is known again",
 		file: write, old: "if l.own.WriteID == next.WriteID {", new: "if false {",
+		// The next pass makes up for it.
+		test: []string{"./ownership"},
 	},
 	{
 		rule: "rows that the table lost are remembered",
@@ -114,7 +124,9 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a pass that was succeeded ends",
-		file: ledger, old: "if known && l.Inherited() {", new: "if false {",
+		file: ledger, old: "if known && l.Inherited() {", new: "if known && false {",
+		// What the pass may do then is undone by its look before it acts.
+		test: []string{"./ownership/pass", "-run", "TestCase12"},
 	},
 	{
 		rule: "a shared binding leaves alone what nobody recorded",
