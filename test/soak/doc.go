@@ -30,7 +30,7 @@
 // records and the pods of that moment, and ends the soak when
 //
 //   - a target is taken out that another cluster holds and has registered (S1
-//     of docs/protocol), or that is a ready pod of the caller's own;
+//     of docs/protocol), or that the caller holds itself or has a ready pod at;
 //   - a target is in the group that no record names (S2);
 //   - a call of a controller names a target that nobody recorded (S3).
 //

@@ -89,59 +89,6 @@ func (g *guard) observe(m elbsim.Mutation) {
 	g.judgeUnrecorded(v)
 }
 
-// view is the world at the moment of one change.
-type view struct {
-	elbsim.Mutation
-	in       sets.Set[string]
-	held     map[string]map[string]time.Time // by cluster and target
-	recorded sets.Set[string]
-	pods     map[string]pods // by cluster, of those that this change is about
-	blind    bool            // the records cannot be read
-}
-
-func (g *guard) see(ctx context.Context, m elbsim.Mutation) view {
-	v := view{Mutation: m, in: sets.New(elbsim.Registered(m.Targets)...), held: map[string]map[string]time.Time{}, recorded: sets.New[string](), pods: map[string]pods{}}
-	read, err := g.records(ctx)
-	if err != nil && !g.tableLost {
-		g.fail(&problem{at: m.At, what: fmt.Sprintf("the records cannot be read: %v", err)})
-	}
-	v.blind = err != nil
-	for _, r := range read.Records {
-		if v.held[r.Owner.Cluster] == nil {
-			v.held[r.Owner.Cluster] = map[string]time.Time{}
-		}
-		for t, since := range r.Held {
-			v.held[r.Owner.Cluster][string(t)] = since
-			v.recorded.Insert(string(t))
-		}
-		for t := range r.Releasing {
-			v.recorded.Insert(string(t))
-		}
-	}
-	for cluster := range g.concerned(v) {
-		ready, err := g.ready(ctx, cluster)
-		if err != nil {
-			g.fail(&problem{at: m.At, what: err.Error()})
-		}
-		v.pods[cluster] = ready
-	}
-	return v
-}
-
-// concerned are the clusters whose pods have to be known.
-func (g *guard) concerned(v view) sets.Set[string] {
-	concerned := sets.New[string]()
-	if g.clusters.Has(v.Call.Caller) {
-		concerned.Insert(v.Call.Caller)
-	}
-	for t := range g.in.Difference(v.in) {
-		for cluster := range g.putIn[t] {
-			concerned.Insert(cluster)
-		}
-	}
-	return concerned
-}
-
 func (g *guard) enter(v view) {
 	caller := v.Call.Caller
 	if !g.clusters.Has(caller) {
@@ -168,7 +115,7 @@ func (g *guard) leave(v view, t string) {
 		return
 	}
 	g.tally.removals++
-	holder, own := g.holder(v, t), g.stillReady(v, t).Has(caller)
+	holder, own := g.holder(v, t), g.holds(v, t, caller) || g.stillReady(v, t).Has(caller)
 	switch {
 	case holder == "" && !own:
 	case g.tableLost:
@@ -184,39 +131,23 @@ func (g *guard) leave(v view, t string) {
 	default:
 		g.tally.lost++
 		g.open(v, t, ours)
-		g.fail(&problem{at: v.At, target: t, what: fmt.Sprintf("%s took out %s, which is a ready pod of its own", caller, t)})
+		g.fail(&problem{at: v.At, target: t, what: fmt.Sprintf("%s took out %s, which it wants itself", caller, t)})
 	}
 }
 
-// holder says which other cluster holds the target and has registered it,
-// empty if none does. To hold it is to name it in a record; to have registered
-// it, that a call has landed since that entry was written. While records are
-// missing the pods stand in for them.
+// holder says which other cluster holds the target, empty if none does. While
+// records are missing the pods stand in for them.
 func (g *guard) holder(v view, t string) string {
 	for cluster, put := range g.putIn[t] {
-		if cluster == v.Call.Caller {
-			continue
-		}
-		if since, holds := v.held[cluster][t]; holds && !put.at.Before(since) {
-			return fmt.Sprintf("%s holds since %s and registered at %s", cluster, clockTime(since), clockTime(put.at))
-		}
-		if g.tableLost && g.stillReady(v, t).Has(cluster) {
+		switch {
+		case cluster == v.Call.Caller:
+		case g.holds(v, t, cluster):
+			return fmt.Sprintf("%s holds since %s and registered at %s", cluster, clockTime(v.held[cluster][t]), clockTime(put.at))
+		case g.tableLost && g.stillReady(v, t).Has(cluster):
 			return cluster + " has a ready pod at"
 		}
 	}
 	return ""
-}
-
-// stillReady are the clusters whose pod the target was registered for and is
-// there, as it was.
-func (g *guard) stillReady(v view, t string) sets.Set[string] {
-	ready := sets.New[string]()
-	for cluster, put := range g.putIn[t] {
-		if put.pod != "" && v.pods[cluster][t] == put.pod {
-			ready.Insert(cluster)
-		}
-	}
-	return ready
 }
 
 func (g *guard) judgeExternal(v view) {

@@ -155,7 +155,12 @@ func TestTheGuardJudgesRemovals(t *testing.T) {
 			s.runs("east", "a")
 			s.releases("east")
 			s.calls("east", actionDeregister, x)
-		}, "east took out 10.0.0.5:8080, which is a ready pod of its own"},
+		}, "east took out 10.0.0.5:8080, which it wants itself"},
+		{"of what its own record holds", func(s *scene) {
+			s.runs("east", "a")
+			delete(s.pods, "east")
+			s.calls("east", actionDeregister, x)
+		}, "east took out 10.0.0.5:8080, which it wants itself"},
 		{"of an address that a new pod has meanwhile", func(s *scene) {
 			s.runs("east", "a")
 			s.ends("east")
