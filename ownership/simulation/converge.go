@@ -27,6 +27,9 @@ func (w *world) settle() {
 	for i := range 20 {
 		w.rereads = i%3 == 2
 		w.round()
+		if w.over() {
+			return
+		}
 		w.pass(25 * time.Second)
 		for _, t := range []*table{w.shared, w.lists} {
 			for len(t.Delayed()) > 0 {

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -81,12 +82,11 @@ func (o Outcome) String() string {
 func Run(c Config) Outcome {
 	w := newWorld(c)
 	defer w.end()
-	for w.step <= w.shape.steps && !w.over() {
+	for last := cmp.Or(c.without.after, w.shape.steps); w.step <= last && !w.over(); w.next() {
 		if !c.without.steps[w.step] {
 			w.act()
 			w.checkRecorded()
 		}
-		w.next()
 	}
 	w.outcome.reached = w.step
 	if !w.over() {

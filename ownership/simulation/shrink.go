@@ -11,6 +11,7 @@ type mask struct {
 	steps  map[int]bool             // that are not taken
 	faults map[int]bool             // steps in which no call goes wrong
 	owners map[ownership.Owner]bool // bindings that are not there
+	after  int                      // all steps after it, unless 0
 }
 
 // maxTries bounds the runs that a shrinking takes: a few seconds.
@@ -21,7 +22,7 @@ const maxTries = 3000
 // history. A run that does not fail is returned as it is.
 func Shrink(c Config) Outcome {
 	c.Count, c.Record = false, false
-	c.without = mask{map[int]bool{}, map[int]bool{}, map[ownership.Owner]bool{}}
+	c.without = mask{steps: map[int]bool{}, faults: map[int]bool{}, owners: map[ownership.Owner]bool{}}
 	first := Run(c)
 	if len(first.Violations) == 0 {
 		return first
@@ -34,6 +35,7 @@ func Shrink(c Config) Outcome {
 	}
 	more := func() bool { return tries < maxTries }
 
+	c.without.after = first.reached
 	reduce(owners(c), c.without.owners, fails, more)
 	steps := make([]int, first.reached+1)
 	for i := range steps {

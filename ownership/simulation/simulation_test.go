@@ -43,3 +43,30 @@ func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 		}
 	}
 }
+
+// A simulation in which nothing goes wrong proves nothing.
+func TestEveryTroubleHappens(t *testing.T) {
+	happened := map[string]int{}
+	moves, removals := 0, 0
+	for seed := range uint64(150) {
+		outcome := simulation.Run(simulation.Config{Seed: seed})
+		for fault, n := range outcome.Faults {
+			happened[fault] += n
+		}
+		moves += outcome.Moves
+		removals += outcome.Removals
+	}
+	for _, trouble := range []string{
+		"read refused", "write throttled", "write applied, reply lost", "write late", "write doubled",
+		"group refuses", "group call applied, reply lost", "group call late", "group call doubled", "group call vanishes", "listing lags",
+		"crash", "leader change", "process frozen", "cluster lost", "binding deleted", "mode switched",
+		"row deleted", "table emptied", "table restored",
+	} {
+		if happened[trouble] < 5 {
+			t.Errorf("%s: %d times in 150 runs, want at least 5", trouble, happened[trouble])
+		}
+	}
+	if moves < 1000 || removals < 300 {
+		t.Errorf("%d moves and %d removals in 150 runs, want at least 1000 and 300", moves, removals)
+	}
+}

@@ -240,30 +240,6 @@ func (w *world) list() ownership.Set {
 	return maps.Clone(w.listed)
 }
 
-// bind deletes a binding, or makes it anew once it is gone.
-func (w *world) bind(b *binding) {
-	switch {
-	case b.left || w.coin():
-	case b.gone && !w.employed(b):
-		b.gone, b.uid = false, w.newID()
-		w.log("%s: is created again", b)
-		w.employ(b)
-	case b.live():
-		b.deleted, b.want = true, ownership.Set{}
-		w.fault("binding deleted")
-		w.log("%s: is being deleted", b)
-	}
-}
-
-// turn makes a shared binding exclusive, and the other way round.
-func (w *world) turn(b *binding) {
-	if w.shape.switches && b.live() {
-		b.exclusive, b.once = !b.exclusive, true
-		w.fault("mode switched")
-		w.log("%s: exclusive: %t", b, b.exclusive)
-	}
-}
-
 func (w *world) end() {
 	for _, c := range w.clusters {
 		for _, p := range c.processes {

@@ -125,7 +125,7 @@ var mutants = []mutant{
 	{
 		rule: "a pass that was succeeded ends",
 		file: ledger, old: "if known && l.Inherited() {", new: "if known && false {",
-		// What the pass may do then is undone by its look before it acts.
+		// Old leaders have ended when a run does, and their harm is repaired.
 		test: []string{"./ownership/pass", "-run", "TestCase12"},
 	},
 	{
