@@ -192,7 +192,9 @@ func (s *soak) end(err error) error {
 	s.cancel(err)
 	s.work.done.Wait()
 	closing := s.close()
-	s.report()
+	if s.work.stop != nil { // else nothing has happened yet
+		s.report()
+	}
 	failed := errors.Join(err, closing)
 	if failed == nil || interrupted && closing == nil {
 		_ = os.RemoveAll(s.dir) // a folder of logs that stays harms nobody
