@@ -20,7 +20,7 @@ func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Re
 		log.FromContext(ctx).Info("waiting for a change", "reason", explain(err), "message", err.Error())
 		return reconcile.Result{RequeueAfter: jitter(r.ComparePeriod)}
 	case err != nil:
-		after := r.backoff.When(key)
+		after := r.retry(key)
 		log.FromContext(ctx).Info("pass ended early", "reason", explain(err), "message", err.Error(), "retryAfter", after)
 		return reconcile.Result{RequeueAfter: after}
 	default:
@@ -28,17 +28,26 @@ func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Re
 	}
 }
 
+// retry is the time until a binding that failed is tried again.
+func (r *Reconciler) retry(key client.ObjectKey) time.Duration {
+	after := r.backoff.When(key)
+	if r.recovery.probe(key) {
+		return min(after, probePeriod)
+	}
+	return after
+}
+
 // wait is the time until what failed is tried again, a waiting target may go
 // on, or the next comparison is due.
 func (r *Reconciler) wait(b *round) time.Duration {
 	key, now := client.ObjectKeyFromObject(b), r.Clock.Now()
 	failed := b.report.TooLarge != nil || b.report.Plan.Count(plan.Wait, plan.CallFailed, plan.Unreadable) > 0
-	if progress := len(b.report.Registered)+len(b.report.Deregistered) > 0; progress || !failed {
+	if !failed || b.called() {
 		r.backoff.Forget(key)
 	}
 	wait := b.state.nextCompare.Sub(now)
 	if failed {
-		wait = min(wait, r.backoff.When(key))
+		wait = min(wait, r.retry(key))
 	}
 	if b.report.Plan.Count(plan.Wait, plan.BlockedByOther) == 0 {
 		b.state.blocked = time.Time{}

@@ -28,12 +28,13 @@ func (r *Reconciler) observe(ctx context.Context, b *round) error {
 	if err := st.ledger.Reread(ctx); err != nil || !due {
 		return err
 	}
-	return r.compare(ctx, st)
+	return r.compare(ctx, b)
 }
 
 // compare lists the group. Should that fail, the ledger is enough to go on
 // with: what it does not know to be registered is registered.
-func (r *Reconciler) compare(ctx context.Context, st *state) error {
+func (r *Reconciler) compare(ctx context.Context, b *round) error {
+	st := b.state
 	health, err := r.Groups.Health(ctx, st.group.ARN)
 	if errors.Is(err, ownership.ErrGroupMissing) {
 		return fmt.Errorf("list the targets of target group %s: %w", st.group.Name, err)
@@ -47,7 +48,7 @@ func (r *Reconciler) compare(ctx context.Context, st *state) error {
 		metrics.Repaired(len(missing))
 		log.FromContext(ctx).Info("targets were taken out by somebody else and will be registered again", "targets", len(missing), "first", missing[0])
 	}
-	st.nextCompare = r.Clock.Now().Add(jitter(r.ComparePeriod))
+	b.compared, st.nextCompare = true, r.Clock.Now().Add(jitter(r.ComparePeriod))
 	return nil
 }
 

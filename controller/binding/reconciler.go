@@ -1,5 +1,6 @@
 // Package binding reconciles TargetGroupBindings. A pass reads top to bottom:
-// desired, observe, apply, status.
+// desired, observe, plan and apply, status. Before it the binding is bound to
+// its group, and between, a large removal is confirmed by live reads.
 package binding
 
 import (
@@ -63,8 +64,9 @@ type Reconciler struct {
 	NewID  func() string
 	Options
 
-	states  *states
-	backoff workqueue.TypedRateLimiter[client.ObjectKey]
+	states   *states
+	backoff  workqueue.TypedRateLimiter[client.ObjectKey]
+	recovery *recovery
 }
 
 // Retries of a binding start at firstRetry and double up to maxRetry. A new
@@ -76,7 +78,7 @@ const (
 
 // New returns a Reconciler that remembers nothing yet.
 func New(r Reconciler) *Reconciler {
-	r.states = &states{}
+	r.states, r.recovery = &states{}, newRecovery()
 	r.backoff = workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](firstRetry, maxRetry)
 	return &r
 }
@@ -107,6 +109,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			return reconcile.Result{}, nil
 		}
 	}
+	r.recovery.follow(b, err)
 	if err := r.status(ctx, b, err); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -141,6 +144,7 @@ func (r *Reconciler) finish(ctx context.Context, key ownership.Key, ledger *owne
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.states.forget(key)
 	r.backoff.Forget(key)
+	r.recovery.ends(key)
 	metrics.Forget(key.Namespace, key.Name)
 }
 
@@ -184,12 +188,20 @@ type round struct {
 	absent  error               // why nothing is wanted, where that needs saying
 	live    bool                // want was read around the caches
 	report  pass.Report
-	done    bool // nothing is left to do for this binding
+
+	compared bool // the group was listed
+	done     bool // nothing is left to do for this binding
 }
 
 // exclusive bindings take out what nobody recorded. One that is being deleted
 // takes out its own targets only.
 func (b *round) exclusive() bool { return !b.Spec.MultiClusterTargetGroup && !b.deleting() }
+
+// called reports whether the pass had an answer of the table or of the load
+// balancer: most passes have nothing to ask.
+func (b *round) called() bool {
+	return b.compared || len(b.report.Registered)+len(b.report.Deregistered) > 0
+}
 
 func (b *round) deleting() bool { return !b.DeletionTimestamp.IsZero() }
 

@@ -32,7 +32,7 @@ const byService = "spec.serviceRef.name"
 
 // SetupWithManager registers the reconciler with what makes a binding worth
 // another pass: itself, its Service, its slices, nodes for instance targets,
-// and the gate.
+// the gate, and the end of an outage.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, workers int, gate <-chan cluster.GateEvent) error {
 	err := mgr.GetFieldIndexer().IndexField(ctx, &v1beta1.TargetGroupBinding{}, byService, func(o client.Object) []string {
 		return []string{o.(*v1beta1.TargetGroupBinding).Spec.ServiceRef.Name}
@@ -47,6 +47,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, wor
 		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(r.ofSlice), builder.WithPredicates(endpoints.SliceChanged())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.ofNodes), builder.WithPredicates(endpoints.NodeChanged())).
 		WatchesRawSource(source.Channel(gate, handler.TypedEnqueueRequestsFromMapFunc(r.ofGate))).
+		WatchesRawSource(source.Channel(r.Wakes(), handler.TypedEnqueueRequestsFromMapFunc(r.ofWakeUp))).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, maxRetry),
@@ -79,6 +80,13 @@ func (r *Reconciler) ofNodes(ctx context.Context, o client.Object) []reconcile.R
 
 func (r *Reconciler) ofGate(ctx context.Context, _ *cluster.Gate) []reconcile.Request {
 	return r.list(ctx, nil)
+}
+
+// Wakes delivers the bindings that wait no longer for a service to recover.
+func (r *Reconciler) Wakes() <-chan WakeUp { return r.recovery.wake }
+
+func (r *Reconciler) ofWakeUp(_ context.Context, key client.ObjectKey) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: key}}
 }
 
 func (r *Reconciler) list(ctx context.Context, match func(*v1beta1.TargetGroupBinding) bool, opts ...client.ListOption) []reconcile.Request {
