@@ -114,8 +114,8 @@ func (x *worker) reconcile() {
 	w, b := x.world, x.binding
 	before := w.epochs(b.owner)
 	report, err := x.reconciler.Reconcile(context.Background(), w.now(b))
-	w.log("%s: end of pass: %v", b, err)
 	if err != nil {
+		w.log("%s: the pass ends: %v", b, err)
 		return
 	}
 	if x.leads() {
