@@ -11,7 +11,8 @@ import (
 	"target-ownership-controller/ownership"
 )
 
-// DefaultHeartbeatInterval is how often a cluster writes its heartbeat.
+// DefaultHeartbeatInterval is how often a cluster writes its heartbeat unless
+// somebody chooses otherwise.
 //
 // Cost: an entry is below 1 KB, so that a heartbeat is one write request
 // unit; 6 a minute are 259,200 in 30 days, 0.16 USD per cluster and month at
@@ -29,8 +30,8 @@ const (
 	lastRetry      = 30 * time.Second
 )
 
-// HeartbeatConfig is what a heartbeat needs. All fields but Verify
-// and Interval are required.
+// HeartbeatConfig is what a heartbeat needs. All fields but Verify are
+// required.
 type HeartbeatConfig struct {
 	Live     client.Reader // uncached
 	Registry ownership.Registry
@@ -40,7 +41,7 @@ type HeartbeatConfig struct {
 
 	ClusterID         string
 	ControllerVersion string
-	Interval          time.Duration // zero: DefaultHeartbeatInterval
+	Interval          time.Duration // between two heartbeats
 
 	NewID  func() string  // an ID that no other write of any process has
 	Random func() float64 // from 0 to below 1, to spread retries
@@ -72,9 +73,6 @@ const (
 
 // NewHeartbeat returns a heartbeat that has not begun.
 func NewHeartbeat(config HeartbeatConfig) *Heartbeat {
-	if config.Interval == 0 {
-		config.Interval = DefaultHeartbeatInterval
-	}
 	config.Gate.close(registryKeeper, &NotClaimedError{ID: config.ClusterID})
 	return &Heartbeat{config: config}
 }
