@@ -9,7 +9,7 @@ import (
 
 // harm is what people do to a table: they delete a row, or all of them, or
 // bring back an earlier copy.
-func (w *world) harm(c *cluster, b *binding) {
+func (w *world) harm(b *binding) {
 	if !w.shape.damages {
 		return
 	}

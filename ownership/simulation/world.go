@@ -138,7 +138,7 @@ func (w *world) act() {
 	case n < 274:
 		w.turn(b)
 	case n < 280:
-		w.harm(c, b)
+		w.harm(b)
 	case n < 281:
 		w.lose(c)
 	default:
