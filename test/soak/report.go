@@ -37,6 +37,8 @@ func (s *soak) report() {
 		row("targets of nobody touched", "%d", t.touched),
 		row("ready pods outside because of us", "%s", seconds(own)),
 	)
+	rows = append(rows,
+		row("removals that are allowed", "%d wrong while the table was lost, %d frozen between check and call", t.whileTableLost, t.excused))
 	rows = append(rows, s.outsideRows()...)
 	longest, long := s.guard.waited()
 	rows = append(rows,
