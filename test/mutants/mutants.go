@@ -60,6 +60,9 @@ var mutants = []mutant{
 	{
 		rule: "a record that another left is written first",
 		file: facts, old: "l.inherited = time.Time{}, ", new: "l.inherited = time.Time{}, false && ",
+		// It takes an old leader that is late by most of D, a few runs in ten
+		// thousand.
+		test: []string{"./ownership"},
 	},
 	{
 		rule: "D counts from the write that takes over",
