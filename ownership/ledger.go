@@ -49,6 +49,7 @@ type Ledger struct {
 	looks     int
 	listing   Set
 	tally     Tally
+	begun     time.Time // start of the pass
 }
 
 type pending struct {
@@ -69,6 +70,7 @@ func NewLedger(store Store, id Identity, env Env) *Ledger {
 		own:       Record{Group: id.Group, Owner: id.Owner}.Clone(),
 		pending:   map[string]pending{},
 		lost:      map[Target]bool{},
+		begun:     env.Now(),
 		facts:     map[Target]*fact{},
 		sightings: map[Owner]sighting{},
 	}
@@ -77,7 +79,7 @@ func NewLedger(store Store, id Identity, env Env) *Ledger {
 // Begin starts a pass: what an earlier pass looked at, listed or was refused
 // no longer counts.
 func (l *Ledger) Begin() {
-	l.look, l.listing = nil, nil
+	l.begun, l.look, l.listing = l.env.Now(), nil, nil
 	for _, f := range l.facts {
 		f.failed = nil
 	}
@@ -103,7 +105,8 @@ func (e *UnreadableError) Error() string {
 
 // Look reads all records of the group, ours included. Should ours differ
 // from what we last knew, because of another process or a restored table, it
-// is taken over as it is.
+// is taken over as it is. Should it turn out to be a write of ours that was in
+// doubt, another look is due.
 //
 // Errors are those of [Store.Records], and [UnreadableError] for our own
 // record.
@@ -136,12 +139,16 @@ func (l *Ledger) Look(ctx context.Context) error {
 		look.stale[r.Owner] = began.Sub(sightings[r.Owner].first) >= Settle
 	}
 	l.sightings = sightings
+	_, landed := l.pending[own.WriteID]
 	l.takeOver(own)
 
 	l.looks++
 	look.own, look.written, look.seq = l.own, l.written, l.looks
 	l.look = look
 	l.count()
+	if landed {
+		l.look = nil // the others may have been read before the write landed
+	}
 	return nil
 }
 
@@ -180,12 +187,18 @@ func (l *Ledger) Inherited() bool {
 //
 // Errors are those of [Store.Put]. After [ErrUnavailable] the fate of the
 // write is unknown; the next look tells. After [ErrConflict] the stored
-// record has been taken over, and the caller plans anew.
+// record has been taken over, and the caller plans anew. [ErrLookExpired] is
+// for a record to take over in a pass that began more than [CallBudget] ago:
+// its process may have been frozen since, and what it wants be older than
+// what its successor wrote.
 func (l *Ledger) Flag(ctx context.Context, claims, releases []Target) error {
 	if len(claims) == 0 && len(releases) == 0 && !l.Inherited() {
 		return nil
 	}
 	next, since := l.own.Clone(), l.env.Now()
+	if l.Inherited() && since.Sub(l.begun) > CallBudget {
+		return fmt.Errorf("take over the record: the pass began too long ago: %w", ErrLookExpired)
+	}
 	for _, t := range claims {
 		delete(next.Releasing, t)
 		next.Held[t] = since

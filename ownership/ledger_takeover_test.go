@@ -27,6 +27,8 @@ func TestAnInheritedRecord(t *testing.T) {
 	b.Expect(lead.Current().Remove(targets{y}).Deadline()).To(BeTemporally("<", b.now), "nothing before the fence")
 
 	b.now = b.now.Add(30 * time.Second)
+	b.Expect(lead.Flag(t.Context(), nil, nil)).To(MatchError(ownership.ErrLookExpired), "it may have been succeeded since")
+	lead.Begin()
 	b.flag(lead, nil, nil)
 	b.Expect(lead.Inherited()).To(BeFalse())
 	settled := b.now.Add(ownership.Settle)
@@ -108,6 +110,25 @@ func TestARestoredRecordIsTakenOverWithWhatItLacks(t *testing.T) {
 	b.Expect(l.Inherited()).To(BeTrue())
 	b.Expect(l.State(x).Entry).To(Equal(ownership.Held))
 	b.Expect(l.State(y).Lost).To(BeTrue())
+}
+
+// The binding was deleted and made anew, and then yesterday's table came back
+// with the long history of the binding before it.
+func TestARestoredRecordOfAnEarlierBinding(t *testing.T) {
+	b := newBench(t)
+	earlier := b.holding("a", y)
+	b.flag(earlier, targets{z}, nil)
+	yesterday := b.table.Snapshot()
+	b.Expect(earlier.Forget(t.Context())).To(Succeed())
+
+	l := ownership.NewLedger(b.table, ownership.Identity{Group: arn, Owner: owner("a"), BindingUID: "another"},
+		ownership.Env{Now: func() time.Time { return b.now }, NewID: b.newID})
+	b.look(l)
+	b.flag(l, targets{x}, nil)
+	b.table.Restore(yesterday)
+	b.look(l)
+	b.Expect(l.State(x).Lost).To(BeTrue())
+	b.Expect(l.State(y).Entry).To(Equal(ownership.Held))
 }
 
 // A record that was deleted and written anew up to the same version is not

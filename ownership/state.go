@@ -44,10 +44,13 @@ type State struct {
 // State returns the state of one target at this moment.
 func (l *Ledger) State(t Target) State {
 	s := State{Target: t, Entry: l.entry(t), Listed: l.listing[t], Lost: l.lost[t]}
-	lookPast := 0
+	if l.look != nil {
+		s.Looked, s.Others = true, l.look.At(t)
+	}
 	if f, ok := l.facts[t]; ok {
 		now := l.env.Now()
-		s.Late, s.FailedNow, lookPast = f.late, f.failed, f.lookPast
+		s.Late, s.FailedNow = f.late, f.failed
+		s.Looked = s.Looked && (s.Entry != Releasing || l.look.follows(f, now))
 		s.LeaveBy, s.ReturnBy = ahead(f.leaveBy, now), ahead(f.returnBy, now)
 		s.Refused, s.RetryAt = f.refusal, ahead(f.retryAt, now)
 		s.Presence = f.presence
@@ -58,11 +61,19 @@ func (l *Ledger) State(t Target) State {
 	if s.Entry == Releasing {
 		s.Expired = l.env.Now().After(l.written.Add(CallBudget))
 	}
-	if l.look != nil {
-		s.Others = l.look.At(t)
-		s.Looked = s.Entry != Releasing || l.look.seq > lookPast
-	}
 	return s
+}
+
+// follows reports whether the look came after all that our calls did to the
+// target. Who held it before a late registration of ours landed may have let
+// go of it, and taken it out, since. What may land still is waited for.
+func (l *Look) follows(f *fact, now time.Time) bool {
+	for _, settled := range []time.Time{f.leaveBy, f.returnBy} {
+		if settled.After(l.began) && !settled.After(now) {
+			return false
+		}
+	}
+	return l.seq > f.lookPast
 }
 
 // States visits the state of every target that is wanted, recorded, listed or

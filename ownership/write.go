@@ -65,7 +65,7 @@ func (l *Ledger) takeOver(stored Record) {
 	case stored.Revision == Revision{} && l.deleting == l.own.Revision:
 		l.forgotten()
 	default:
-		if stored.Version <= l.own.Version {
+		if l.lacksOurs(stored) {
 			l.rememberLost(stored)
 		}
 		l.own, l.loaded = stored.Clone(), true
@@ -73,9 +73,15 @@ func (l *Ledger) takeOver(stored Record) {
 	}
 }
 
-// rememberLost keeps what the table has forgotten: a version that went back
-// means rows deleted by hand or restored from a backup, and the targets that
-// we recorded are in the group all the same.
+// lacksOurs reports whether the stored record does not come after ours: its
+// version went back, or it is of an earlier binding of our name. Rows were
+// deleted by hand or restored from a backup.
+func (l *Ledger) lacksOurs(stored Record) bool {
+	return stored.Version <= l.own.Version || l.own.BindingUID != "" && stored.BindingUID != l.own.BindingUID
+}
+
+// rememberLost keeps what the table has forgotten: the targets that we
+// recorded are in the group all the same.
 func (l *Ledger) rememberLost(stored Record) {
 	for _, entries := range []map[Target]time.Time{l.own.Held, l.own.Releasing} {
 		for t := range entries {
