@@ -48,10 +48,10 @@ func yes(b bool) string {
 }
 
 func failure(err error) string {
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return "no"
-	case errFailed:
+	case errors.Is(err, errFailed):
 		return "yes"
 	default:
 		return "for good"
