@@ -28,7 +28,6 @@ type state struct {
 	confirmed   bool      // removals have been confirmed by a live read since the start
 	reported    *v1beta1.TargetGroupBindingStatus
 	skipped     map[string]bool // endpoints that an event has named
-	blocked     time.Time       // since when a target waits for another owner
 }
 
 // states keeps the state of each binding. The controller never works on one

@@ -11,6 +11,10 @@ import (
 	"target-ownership-controller/ownership/plan"
 )
 
+// pollBlocked is how soon a blocked target is looked at again: for Settle at
+// most, after which its releasing owner counts as dead.
+const pollBlocked = time.Second
+
 // next says when the binding is to be looked at again without any event.
 func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Result {
 	key := client.ObjectKeyFromObject(b)
@@ -49,10 +53,8 @@ func (r *Reconciler) wait(b *round) time.Duration {
 	if failed {
 		wait = min(wait, r.retry(key))
 	}
-	if b.report.Plan.Count(plan.Wait, plan.BlockedByOther) == 0 {
-		b.state.blocked = time.Time{}
-	} else {
-		wait = min(wait, jitter(b.pollBlocked(now)))
+	if b.report.Plan.Count(plan.Wait, plan.BlockedByOther) > 0 {
+		wait = min(wait, jitter(pollBlocked))
 	}
 	for _, s := range b.report.Plan.Steps {
 		if !s.Until.IsZero() {
@@ -60,14 +62,4 @@ func (r *Reconciler) wait(b *round) time.Duration {
 		}
 	}
 	return max(wait, time.Millisecond)
-}
-
-// pollBlocked is how soon blocked targets are looked at again. A release is
-// two table calls and one of the load balancer, so most are free within a
-// second; the longer it lasts, the longer the waits.
-func (b *round) pollBlocked(now time.Time) time.Duration {
-	if b.state.blocked.IsZero() {
-		b.state.blocked = now
-	}
-	return min(max(now.Sub(b.state.blocked)/4, time.Second), maxRetry/2)
 }
