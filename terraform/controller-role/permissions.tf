@@ -1,0 +1,95 @@
+# What the controller may do. Its one other call, sts:GetCallerIdentity, needs
+# no permission
+# (https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html).
+
+data "aws_iam_policy_document" "permissions" {
+  statement {
+    sid       = "CheckTable"
+    actions   = ["dynamodb:DescribeTable"]
+    resources = [var.table_arn]
+  }
+
+  statement {
+    sid = "ReadAndWriteRecords"
+    actions = [
+      "dynamodb:DeleteItem",
+      "dynamodb:GetItem",
+      "dynamodb:PutItem",
+      "dynamodb:Query",
+    ]
+    resources = [var.table_arn]
+
+    # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+    dynamic "condition" {
+      for_each = var.restrict_leading_keys ? [local.leading_keys] : []
+
+      content {
+        test     = "ForAllValues:StringEquals"
+        variable = "dynamodb:LeadingKeys"
+        values   = condition.value
+      }
+    }
+  }
+
+  # Keys only: which groups a cluster has records in, no targets.
+  statement {
+    sid       = "FindRecordsOfCluster"
+    actions   = ["dynamodb:Query"]
+    resources = [local.index_arn]
+  }
+
+  # Neither of these takes a resource
+  # (https://docs.aws.amazon.com/service-authorization/latest/reference/list_awselasticloadbalancingv2.html).
+  statement {
+    sid = "ReadTargetGroups"
+    actions = [
+      "elasticloadbalancing:DescribeTargetGroups",
+      "elasticloadbalancing:DescribeTargetHealth",
+    ]
+    resources = ["*"]
+  }
+
+  statement {
+    sid = "ChangeTargets"
+    actions = [
+      "elasticloadbalancing:DeregisterTargets",
+      "elasticloadbalancing:RegisterTargets",
+    ]
+    resources = local.groups
+
+    dynamic "condition" {
+      for_each = var.target_group_tags
+
+      content {
+        test     = "StringEquals"
+        variable = "aws:ResourceTag/${condition.key}"
+        values   = [condition.value]
+      }
+    }
+  }
+
+  # DynamoDB decrypts the key of the table on behalf of who reads or writes it,
+  # and needs nothing else of the reader
+  # (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html).
+  dynamic "statement" {
+    for_each = var.kms_key_arn == null ? [] : [var.kms_key_arn]
+
+    content {
+      sid       = "DecryptTableKey"
+      actions   = ["kms:Decrypt"]
+      resources = [statement.value]
+
+      condition {
+        test     = "StringEquals"
+        variable = "kms:ViaService"
+        values   = ["dynamodb.${local.region}.amazonaws.com"]
+      }
+
+      condition {
+        test     = "StringEquals"
+        variable = "kms:EncryptionContext:aws:dynamodb:tableName"
+        values   = [local.table_name]
+      }
+    }
+  }
+}
