@@ -30,6 +30,8 @@ resource "aws_dynamodb_table" "this" {
   # Keys only: a write that changes nothing but targets leaves the index
   # alone. So it needs little capacity, and that is not scaled: the provider
   # could not ignore what autoscaling sets here without ignoring the index.
+  # Late releases of provider 6 call hash_key and range_key of an index
+  # deprecated; the earlier ones do not have the key_schema that they want.
   global_secondary_index {
     name            = "by-cluster"
     hash_key        = "clusterID"
