@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	repository = "../.."
+	project    = "target-ownership-controller"
 	sdk        = "github.com/aws/aws-sdk-go-v2/service/"
-	dynamoPath = "target-ownership-controller/ownership/dynamo"
+	dynamoPath = project + "/ownership/dynamo"
 )
 
 // prefixes are those of IAM actions, by package of the SDK.
@@ -48,7 +48,7 @@ func controllerCalls(t *testing.T) calls {
 	t.Helper()
 	var found calls
 	for _, dir := range controllerPackages(t) {
-		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		paths, err := filepath.Glob(filepath.Join("testdata", dir, "*.go"))
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		for _, p := range paths {
 			if !strings.HasSuffix(p, "_test.go") {
@@ -61,16 +61,21 @@ func controllerCalls(t *testing.T) calls {
 	return found
 }
 
-// controllerPackages are the directories of the packages, of this project,
-// that the controller is built from.
+// controllerPackages are the directories, in the project, of its packages that
+// the controller is built from.
 func controllerPackages(t *testing.T) []string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
-		"{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", "./cmd/controller")
-	list.Dir = repository
-	out, err := list.CombinedOutput()
-	NewWithT(t).Expect(err).NotTo(HaveOccurred(), "%s", out)
-	return strings.Fields(string(out))
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", project+"/cmd/controller")
+	out, err := list.Output()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	var dirs []string
+	for _, imported := range strings.Fields(string(out)) {
+		if dir, ok := strings.CutPrefix(imported, project+"/"); ok {
+			dirs = append(dirs, dir)
+		}
+	}
+	NewWithT(t).Expect(dirs).To(ContainElements("cmd/controller", "controller/elb", "ownership/dynamo"))
+	return dirs
 }
 
 func (c *calls) addFile(t *testing.T, file string) {

@@ -56,7 +56,7 @@ type condition struct {
 
 func readPolicy(t *testing.T, name string, changes inputs) map[string]statement {
 	t.Helper()
-	m := load(t, modulesDir+"/controller-role")
+	m := load(t, modulesDir+"controller-role")
 	doc := decode[document](t, m.block(t, "data", "aws_iam_policy_document", name), m.evaluate(t, roleInputs(changes)))
 	statements := map[string]statement{}
 	for _, s := range doc.Statements {

@@ -47,7 +47,7 @@ var refused = map[string][]struct{ variable, value, message string }{
 
 func TestVariablesRefuseWhatCannotBe(t *testing.T) {
 	for name, cases := range refused {
-		m := load(t, modulesDir+"/"+name)
+		m := load(t, modulesDir+name)
 		for _, c := range cases {
 			t.Run(name+"/"+c.variable+"="+c.value[:min(len(c.value), 40)], func(t *testing.T) {
 				given := inputs{c.variable: c.value}
@@ -82,7 +82,7 @@ var taken = map[string][]inputs{
 
 func TestVariablesTakeWhatIsRight(t *testing.T) {
 	for name, cases := range taken {
-		m := load(t, modulesDir+"/"+name)
+		m := load(t, modulesDir+name)
 		for _, given := range cases {
 			ctx := m.evaluate(t, given)
 			for _, b := range m.blocks {
@@ -111,7 +111,7 @@ func TestRoleRefusesWhatDoesNotFitTogether(t *testing.T) {
 		"Give either oidc_provider_arn (IRS": {"oidc_provider_arn": `null`},
 	} {
 		t.Run(message, func(t *testing.T) {
-			m := load(t, modulesDir+"/controller-role")
+			m := load(t, modulesDir+"controller-role")
 			role := m.block(t, "resource", "aws_iam_role", "this")
 			var got []string
 			for _, b := range role.Body.Blocks {

@@ -63,7 +63,7 @@ type lifecycle struct {
 
 func readTable(t *testing.T, given inputs) table {
 	t.Helper()
-	m := load(t, modulesDir+"/ownership-table")
+	m := load(t, modulesDir+"ownership-table")
 	return decode[table](t, m.block(t, "resource", "aws_dynamodb_table", "this"), m.evaluate(t, given))
 }
 
@@ -128,7 +128,7 @@ func TestTableTakesOptions(t *testing.T) {
 
 func TestOnlyProvisionedCapacityIsScaled(t *testing.T) {
 	g := NewWithT(t)
-	m := load(t, modulesDir+"/ownership-table")
+	m := load(t, modulesDir+"ownership-table")
 	scaled := func(given inputs) map[string]cty.Value {
 		value := m.evaluate(t, given).Variables["local"].GetAttr("scaled")
 		return value.AsValueMap()
