@@ -3,7 +3,7 @@
 # A program is left alone when its stamp in bin/.stamps says that the pinned
 # version is there. Everything Go comes through the module proxy.
 #
-#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|dynalite|envtest]...
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|tflint|dynalite|envtest]...
 #
 # Without names: everything but envtest. envtest is what light clusters need:
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
@@ -15,6 +15,7 @@ kwok_version=v0.8.0
 controller_gen_version=v0.23.0
 golangci_lint_version=v2.15.0
 gotestsum_version=v1.13.0
+tflint_version=v0.64.0
 
 tools=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$tools/../.." && pwd)
@@ -157,6 +158,11 @@ install_shellcheck() {
 	"$bin/shellcheck" --version
 }
 
+install_tflint() {
+	go_install github.com/terraform-linters/tflint "$tflint_version"
+	mv "$new/tflint" "$bin/tflint"
+}
+
 install_dynalite() { (cd "$dynalite" && npm ci); }
 
 # have_light_assets: the user already has etcd and kube-apiserver.
@@ -181,6 +187,7 @@ require() {
 	controller-gen) install controller-gen $controller_gen_version "1 minute" "$bin/controller-gen" ;;
 	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
 	gotestsum) install gotestsum $gotestsum_version "half a minute" "$bin/gotestsum" ;;
+	tflint) install tflint $tflint_version "4 minutes" "$bin/tflint" ;;
 	shellcheck)
 		if command -v shellcheck >/dev/null; then
 			say "shellcheck is $(command -v shellcheck)"
@@ -207,7 +214,7 @@ require() {
 }
 
 if (($# == 0)); then
-	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck dynalite
+	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck tflint dynalite
 fi
 for name in "$@"; do
 	require "$name"
