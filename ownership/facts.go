@@ -30,11 +30,11 @@ type fact struct {
 	lookPast int       // only a look later than this one counts
 	failed   error     // what the last call of this pass came to
 
-	// The load balancer does not take the target: how often in a row it said
-	// so, what it said last, and when to ask again.
-	refusals int
-	refusal  error
-	retryAt  time.Time
+	// The load balancer does not take the target: what it said last, how long
+	// it is left alone for that, and until when.
+	refusal error
+	retryIn time.Duration
+	retryAt time.Time
 }
 
 // A target that the load balancer refuses is tried again after firstRetry,
@@ -50,12 +50,12 @@ func (f *fact) refused(err error, now time.Time) {
 	if !errors.Is(err, ErrInvalidTarget) {
 		return
 	}
-	f.refusal, f.retryAt = err, now.Add(min(firstRetry<<f.refusals, lastRetry))
-	f.refusals = min(f.refusals+1, 8) // enough doublings
+	f.retryIn = min(max(2*f.retryIn, firstRetry), lastRetry)
+	f.refusal, f.retryAt = err, now.Add(f.retryIn)
 }
 
 func (f *fact) accepted() {
-	f.failed, f.refusals, f.refusal, f.retryAt = nil, 0, nil, time.Time{}
+	f.failed, f.refusal, f.retryIn, f.retryAt = nil, nil, 0, time.Time{}
 }
 
 func (l *Ledger) fact(t Target) *fact {

@@ -29,7 +29,6 @@ func (l *Ledger) write(ctx context.Context, next Record) error {
 		if err := l.Look(ctx); err != nil {
 			return err
 		}
-		l.look = nil // the caller's flags may be new: a look has to follow them
 		if l.own.WriteID == next.WriteID {
 			return nil
 		}
