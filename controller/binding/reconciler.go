@@ -197,8 +197,8 @@ type round struct {
 // takes out its own targets only.
 func (b *round) exclusive() bool { return !b.Spec.MultiClusterTargetGroup && !b.deleting() }
 
-// called reports whether the pass had an answer of the table or of the load
-// balancer: most passes have nothing to ask.
+// called reports whether the load balancer API served the pass: most passes
+// have nothing to ask.
 func (b *round) called() bool {
 	return b.compared || len(b.report.Registered)+len(b.report.Deregistered) > 0
 }
