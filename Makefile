@@ -70,7 +70,7 @@ lint: generate ## gofmt, vet, import rules, shell, Terraform, generated files up
 	@$(BIN)/tflint --chdir terraform --recursive
 
 .PHONY: tools
-tools: ## Build all tools into bin/ (the first time takes about 15 minutes)
+tools: ## Build all tools into bin/ (the first time takes about 25 minutes)
 	@$(INSTALL)
 
 .PHONY: clean

@@ -3,9 +3,12 @@
  *
  * Owners flag, look and call one step at a time. Their calls land late, are
  * refused, or lose their reply; their processes crash, or are succeeded and
- * wake up again. README.md in this directory says what is abstracted and how
- * to run it. Macros choose the configuration (OWNERS, BINDINGS_OF_A, LIVE),
- * the bounds (TROUBLES), and a rule to leave out (NO_..., ..._FIRST).
+ * wake up again. Macros choose the configuration (OWNERS, BINDINGS_OF_A, LIVE,
+ * UNREADABLE), the bounds (TROUBLES), and a rule to leave out
+ * (DROP_ON_OLD_LOOK, the only one so far, which needs three owners to fail).
+ *
+ * spin -a -DOWNERS=2 ownership.pml && cc -O2 -DSAFETY -DCOLLAPSE -o pan pan.c &&
+ * ./pan -m1000000
  */
 
 #ifndef OWNERS
