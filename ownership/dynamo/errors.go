@@ -17,6 +17,14 @@ import (
 
 const codeValidation = "ValidationException"
 
+// malformed are the codes for a request that DynamoDB does not understand.
+// They have no class: no call here should get them.
+var malformed = map[string]bool{
+	codeValidation:              true,
+	"SerializationException":    true,
+	"UnknownOperationException": true,
+}
+
 // classes maps error codes to the classes of errors. The sources are
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 // and the common errors of AWS services. Codes of throttling are those that
@@ -146,10 +154,25 @@ func (a *attempts) watch(o *dynamodb.Options) {
 }
 
 // refused reports whether the error is an answer that excludes that the
-// request was applied. One with status 500 does not
+// request was applied: a documented refusal. Its status is 400 with all codes
+// of DynamoDB that blame the request
 // (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html).
+// Status 500 and above, a timeout (408), and the likes of a 403 without a code
+// of DynamoDB, which something in between may have sent while the request went
+// on, exclude nothing.
 func refused(err error) bool {
 	var response *smithyhttp.ResponseError
-	return errors.As(err, &response) &&
-		response.HTTPStatusCode() >= http.StatusBadRequest && response.HTTPStatusCode() < http.StatusInternalServerError
+	var api smithy.APIError
+	if !errors.As(err, &response) || !errors.As(err, &api) {
+		return false
+	}
+	status := response.HTTPStatusCode()
+	return status >= http.StatusBadRequest && status < http.StatusInternalServerError &&
+		status != http.StatusRequestTimeout && isRefusal(api.ErrorCode())
+}
+
+func isRefusal(code string) bool {
+	_, classified := classes[code]
+	_, throttled := retry.DefaultThrottleErrorCodes[code]
+	return classified || throttled || malformed[code]
 }

@@ -102,6 +102,62 @@ func TestUnansweredAttemptIsRemembered(t *testing.T) {
 	}
 }
 
+// Whether a write may have been applied decides what its writer does next. A
+// class that excludes it is only for answers that DynamoDB documents as
+// refusals; the throttled second attempt shows what was made of the first.
+func TestOnlyDocumentedRefusalsExcludeThatAWriteWasApplied(t *testing.T) {
+	const maybe, no = true, false
+	code := func(status int, code string) reply {
+		return reply{status, `{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `"}`}
+	}
+	for name, c := range map[string]struct {
+		first   reply
+		applied bool
+	}{
+		"400 condition":            {code(400, "ConditionalCheckFailedException"), no},
+		"400 throughput":           {code(400, "ProvisionedThroughputExceededException"), no},
+		"400 throttling":           {code(400, "ThrottlingException"), no},
+		"400 account limit":        {code(400, "RequestLimitExceeded"), no},
+		"400 no table":             {code(400, "ResourceNotFoundException"), no},
+		"400 access denied":        {code(400, "AccessDeniedException"), no},
+		"400 signature":            {code(400, "IncompleteSignatureException"), no},
+		"400 unknown key":          {code(400, "UnrecognizedClientException"), no},
+		"400 validation":           {code(400, "ValidationException"), no},
+		"400 serialization":        {code(400, "SerializationException"), no},
+		"408 without a code":       {reply{408, ""}, maybe},
+		"408 request timeout":      {code(408, "RequestTimeout"), maybe},
+		"400 request timeout":      {code(400, "RequestTimeoutException"), maybe},
+		"408 throttling":           {code(408, "ThrottlingException"), maybe},
+		"400 unknown code":         {code(400, "SomethingNewException"), maybe},
+		"403 of a proxy":           {reply{403, "<html>denied</html>"}, maybe},
+		"429 of a proxy":           {reply{429, "slow down"}, maybe},
+		"499 of a proxy":           {reply{499, ""}, maybe},
+		"500 internal":             {code(500, "InternalServerError"), maybe},
+		"500 with a client's code": {code(500, "ThrottlingException"), maybe},
+		"503 unavailable":          {code(503, "ServiceUnavailable"), maybe},
+		"504 of a proxy":           {reply{504, ""}, maybe},
+		"connection lost":          {reply{}, maybe},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			always := []reply{c.first}
+			sdk, _ := serve(t, map[string][]reply{"PutItem": always, "DeleteItem": always, "DescribeTable": always})
+			table := dynamo.New(sdk, "owners", dynamo.Options{})
+			for _, err := range []error{table.Put(t.Context(), record(), ownership.Revision{}), table.Delete(t.Context(), record())} {
+				g.Expect(err).To(HaveOccurred())
+				g.Expect(errors.Is(err, ownership.ErrUnavailable)).To(Equal(c.applied), "%v", err)
+			}
+			// The first attempt, then one that is refused for good.
+			then := []reply{c.first, refusal("AccessDeniedException")}
+			sdk, e := serve(t, map[string][]reply{"PutItem": then})
+			err := dynamo.New(sdk, "owners", dynamo.Options{}).Put(t.Context(), record(), ownership.Revision{})
+			if e.calls("PutItem") == 2 {
+				g.Expect(errors.Is(err, ownership.ErrUnavailable)).To(Equal(c.applied), "retried: %v", err)
+			}
+		})
+	}
+}
+
 func TestUnreachableEndpointIsNamed(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewServer(http.NotFoundHandler())
