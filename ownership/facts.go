@@ -28,6 +28,7 @@ type fact struct {
 	leaveBy  time.Time // a deregistration may still land until then
 	returnBy time.Time // a registration may still land until then
 	lookPast int       // only a look later than this one counts
+	astray   bool      // a registration may have landed after our successor was done with it
 	failed   error     // what the last call of this pass came to
 
 	// The load balancer does not take the target: what it said last, how long
@@ -142,9 +143,10 @@ func (l *Ledger) settleInherited() {
 
 // Registered notes what became of a registration.
 func (l *Ledger) Registered(r Result) {
+	late := l.look != nil && Elapsed(l.look.began, l.env.Now()) > Settle
 	for _, t := range r.Done {
 		f := l.fact(t)
-		f.presence, f.claimed = Registered, false
+		f.presence, f.claimed, f.astray = Registered, false, f.astray || late
 		f.accepted()
 		// A target given back while we release it: only a later look says
 		// whether its holder is still there.
@@ -155,7 +157,12 @@ func (l *Ledger) Registered(r Result) {
 	}
 	for t, err := range r.Unsure {
 		f := l.fact(t)
-		f.failed, f.returnBy = err, l.env.Now().Add(Settle)
+		f.failed, f.returnBy, f.astray = err, l.env.Now().Add(Settle), f.astray || late
+	}
+	if late {
+		// A process that was frozen: a successor may have waited for all that
+		// could land, and taken the targets out of the group and the record.
+		l.loaded, l.look = false, nil
 	}
 }
 
@@ -164,7 +171,7 @@ func (l *Ledger) Registered(r Result) {
 func (l *Ledger) Deregistered(r Result, begun time.Time) {
 	// Deadlines rule this out, but for a process that was frozen between the
 	// check of its deadline and the call.
-	late := l.env.Now().Sub(l.written) > Settle
+	late := Elapsed(l.written, l.env.Now()) > Settle
 	for _, t := range r.Done {
 		f := l.fact(t)
 		f.presence, f.goneAt = Gone, begun

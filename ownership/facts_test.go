@@ -28,7 +28,7 @@ func TestARegistrationInDoubt(t *testing.T) {
 	b.Expect(s.Presence).To(Equal(ownership.Unknown))
 	b.Expect(s.FailedNow).To(MatchError(errNoAnswer))
 	b.Expect(s.ReturnBy).To(Equal(b.now.Add(ownership.Settle)))
-	l.Begin()
+	l.Begin(b.now)
 	b.Expect(l.State(x).FailedNow).To(BeNil(), "the next pass tries again")
 	b.Expect(l.State(x).Looked).To(BeFalse(), "after another look")
 

@@ -77,9 +77,10 @@ func NewLedger(store Store, id Identity, env Env) *Ledger {
 }
 
 // Begin starts a pass: what an earlier pass looked at, listed or was refused
-// no longer counts.
-func (l *Ledger) Begin() {
-	l.begun, l.look, l.listing = l.env.Now(), nil, nil
+// no longer counts. The pass is as old as what it wants: at is from before
+// that was read, on the ledger's clock.
+func (l *Ledger) Begin(at time.Time) {
+	l.begun, l.look, l.listing = at, nil, nil
 	for _, f := range l.facts {
 		f.failed = nil
 	}
@@ -88,6 +89,12 @@ func (l *Ledger) Begin() {
 // Loaded reports whether the record is known, so that a pass with nothing to
 // do needs no call.
 func (l *Ledger) Loaded() bool { return l.loaded }
+
+// Finished reports whether nothing is left to be done about the record: it
+// names no target, the table has lost none of ours, and no write is in doubt.
+func (l *Ledger) Finished() bool {
+	return l.own.Empty() && len(l.lost) == 0 && !l.Inherited()
+}
 
 // Record returns our record as last written or read.
 func (l *Ledger) Record() Record { return l.own.Clone() }
@@ -196,7 +203,7 @@ func (l *Ledger) Flag(ctx context.Context, claims, releases []Target) error {
 		return nil
 	}
 	next, since := l.own.Clone(), l.env.Now()
-	if l.Inherited() && since.Sub(l.begun) > CallBudget {
+	if l.Inherited() && Elapsed(l.begun, since) > CallBudget {
 		return fmt.Errorf("take over the record: the pass began too long ago: %w", ErrLookExpired)
 	}
 	for _, t := range claims {

@@ -24,11 +24,11 @@ func TestAnInheritedRecord(t *testing.T) {
 	b.look(lead)
 	b.Expect(lead.Inherited()).To(BeTrue())
 	b.Expect(lead.State(x).Presence).To(Equal(ownership.Unknown), "claimed perhaps, and not registered yet")
-	b.Expect(lead.Current().Remove(targets{y}).Deadline()).To(BeTemporally("<", b.now), "nothing before the fence")
+	b.Expect(lead.Current().Remove(targets{y}).Left(b.now)).To(BeNumerically("<", 0), "nothing before the fence")
 
 	b.now = b.now.Add(30 * time.Second)
 	b.Expect(lead.Flag(t.Context(), nil, nil)).To(MatchError(ownership.ErrLookExpired), "it may have been succeeded since")
-	lead.Begin()
+	lead.Begin(b.now)
 	b.flag(lead, nil, nil)
 	b.Expect(lead.Inherited()).To(BeFalse())
 	settled := b.now.Add(ownership.Settle)

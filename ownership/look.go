@@ -56,30 +56,6 @@ func (l *Look) At(t Target) Others {
 	return o
 }
 
-// Holders returns the other owners that hold the target, in a fixed order.
-func (l *Look) Holders(t Target) []Owner {
-	return l.owners(func(r *Record) bool { _, ok := r.Held[t]; return ok })
-}
-
-// Releasers returns the other owners that are taking the target out.
-func (l *Look) Releasers(t Target) []Owner {
-	return l.owners(func(r *Record) bool { _, ok := r.Releasing[t]; return ok && !l.stale[r.Owner] })
-}
-
-// Unreadable returns the group's records that cannot be understood.
-func (l *Look) Unreadable() []Unreadable { return l.unreadable }
-
-func (l *Look) owners(match func(*Record) bool) []Owner {
-	var owners []Owner
-	for i := range l.others {
-		if match(&l.others[i]) {
-			owners = append(owners, l.others[i].Owner)
-		}
-	}
-	slices.SortFunc(owners, compareOwners)
-	return owners
-}
-
 func compareOwners(a, b Owner) int { return strings.Compare(a.String(), b.String()) }
 
 func (l *Look) recorded(t Target) bool {
@@ -88,9 +64,9 @@ func (l *Look) recorded(t Target) bool {
 
 // permit is a set of targets that may be touched until a deadline.
 type permit struct {
-	group    GroupARN
-	targets  []Target
-	deadline time.Time
+	group   GroupARN
+	targets []Target
+	from    time.Time
 }
 
 // Group returns the target group.
@@ -99,8 +75,16 @@ func (p permit) Group() GroupARN { return p.group }
 // Targets returns the targets, in order.
 func (p permit) Targets() []Target { return p.targets }
 
-// Deadline is the time after which no call may be started under the permit.
-func (p permit) Deadline() time.Time { return p.deadline }
+// Left is for how long calls may still be started under the permit: not at
+// all if it is negative.
+func (p permit) Left(now time.Time) time.Duration { return CallBudget - Elapsed(p.from, now) }
+
+// Elapsed is the time between two readings of the local clock, by that of its
+// hands which went further: the monotonic one stands still while a machine
+// sleeps, and the other one can be set. What must be over in time goes by it.
+func Elapsed(from, to time.Time) time.Duration {
+	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
+}
 
 // Admission allows its targets to be registered.
 type Admission struct{ permit }
@@ -136,7 +120,7 @@ func (l *Look) Remove(targets []Target) Removal {
 }
 
 func (l *Look) permit(targets []Target, from time.Time, allow func(Target) bool) permit {
-	p := permit{group: l.own.Group, deadline: from.Add(CallBudget)}
+	p := permit{group: l.own.Group, from: from}
 	for _, t := range targets {
 		if allow(t) {
 			p.targets = append(p.targets, t)

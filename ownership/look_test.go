@@ -24,13 +24,11 @@ func TestWhatOthersDo(t *testing.T) {
 	} {
 		b.Expect(look.At(target)).To(Equal(want), string(target))
 	}
-	b.Expect(look.Holders(y)).To(Equal([]ownership.Owner{owner("b")}))
-	b.Expect(look.Releasers(y)).To(Equal([]ownership.Owner{owner("c")}))
 
 	b.table.Break(ownership.Key{Group: arn, Owner: owner("d")}, "held is no map")
 	b.look(l)
 	b.Expect(l.Current().At(x)).To(Equal(ownership.Others{Hold: true, Unreadable: true}))
-	b.Expect(l.Current().Unreadable()).To(Equal([]ownership.Unreadable{{Owner: "d/shop/web", Reason: "held is no map"}}))
+	b.Expect(l.Tally().Unreadable).To(Equal([]ownership.Unreadable{{Owner: "d/shop/web", Reason: "held is no map"}}))
 }
 
 // A releasing entry counts until its record was unchanged for Settle since
@@ -92,11 +90,11 @@ func TestPermissions(t *testing.T) {
 	removal := l.Current().Remove(targets{z, y, x, "10.0.0.9:80"})
 	b.Expect(removal.Targets()).To(Equal(targets{x}), "released by us and held by nobody")
 	b.Expect(removal.Group()).To(Equal(arn))
-	b.Expect(removal.Deadline()).To(Equal(flagged.Add(ownership.CallBudget)), "others count from the flag")
+	b.Expect(removal.Left(b.now)).To(Equal(13*time.Second), "others count from the flag")
 
 	admission := l.Current().Admit(targets{z, y, x, "10.0.0.9:80"})
 	b.Expect(admission.Targets()).To(Equal(targets{y, z}), "held by us, or given back")
-	b.Expect(admission.Deadline()).To(Equal(b.now.Add(ownership.CallBudget)))
+	b.Expect(admission.Left(b.now)).To(Equal(20 * time.Second))
 
 	b.now = flagged.Add(ownership.CallBudget)
 	b.Expect(l.State(x).Expired).To(BeFalse())

@@ -29,7 +29,7 @@ func TestARefusedTargetIsAskedForLessAndLess(t *testing.T) {
 		l.Registered(invalid(x))
 		b.Expect(l.State(x).Refused).To(MatchError(ownership.ErrInvalidTarget))
 		b.Expect(l.State(x).RetryAt).To(Equal(b.now.Add(after * time.Second)))
-		l.Begin()
+		l.Begin(b.now)
 		b.Expect(l.State(x).FailedNow).To(BeNil())
 		b.now = l.State(x).RetryAt
 		b.Expect(l.State(x).RetryAt).To(BeZero(), "its turn")

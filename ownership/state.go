@@ -59,7 +59,7 @@ func (l *Ledger) State(t Target) State {
 		}
 	}
 	if s.Entry == Releasing {
-		s.Expired = l.env.Now().After(l.written.Add(CallBudget))
+		s.Expired = Elapsed(l.written, l.env.Now()) > CallBudget
 	}
 	return s
 }

@@ -64,10 +64,12 @@ func (l *Ledger) takeOver(stored Record) {
 	case stored.Revision == Revision{} && l.deleting == l.own.Revision:
 		l.forgotten()
 	default:
-		if l.lacksOurs(stored) {
-			l.rememberLost(stored)
-		}
+		l.rememberLost(stored)
+		uid := l.own.BindingUID
 		l.own, l.loaded = stored.Clone(), true
+		if stored.Revision == (Revision{}) {
+			l.own.BindingUID = uid // of the targets that are lost
+		}
 		l.inherit()
 	}
 }
@@ -79,12 +81,16 @@ func (l *Ledger) lacksOurs(stored Record) bool {
 	return stored.Version <= l.own.Version || l.own.BindingUID != "" && stored.BindingUID != l.own.BindingUID
 }
 
-// rememberLost keeps what the table has forgotten: the targets that we
-// recorded are in the group all the same.
+// rememberLost keeps what the stored record does not name and may be in the
+// group all the same: what the table has forgotten, and what we may have
+// registered when our successor was done with it.
 func (l *Ledger) rememberLost(stored Record) {
+	forgotten := l.lacksOurs(stored)
 	for _, entries := range []map[Target]time.Time{l.own.Held, l.own.Releasing} {
 		for t := range entries {
-			l.lost[t] = true
+			if forgotten || l.facts[t] != nil && l.facts[t].astray {
+				l.lost[t] = true
+			}
 		}
 	}
 	maps.DeleteFunc(l.lost, func(t Target, _ bool) bool { return recorded(stored, t) })

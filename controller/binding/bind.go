@@ -3,6 +3,7 @@ package binding
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -121,6 +122,7 @@ func (r *Reconciler) keyOf(binding client.ObjectKey, group ownership.GroupARN) o
 // forgetGroup drops the record of a group that no longer exists: there is
 // nothing left that its targets could be taken out of.
 func (r *Reconciler) forgetGroup(ctx context.Context, b *round) error {
+	b.state = nil
 	// The group that is missing is the one of the spec. A record of another
 	// one, of an earlier spec, is for the sweep of orphans.
 	arn, err := ownership.ParseGroupARN(cmp.Or(b.Spec.TargetGroupARN, b.Status.TargetGroupARN))
@@ -128,13 +130,30 @@ func (r *Reconciler) forgetGroup(ctx context.Context, b *round) error {
 		b.done = true // nothing is known to have been bound
 		return nil
 	}
-	ledger := r.ledger(r.keyOf(client.ObjectKeyFromObject(b), arn), b.UID)
-	b.state = &state{group: elb.Group{ARN: arn}, ledger: ledger}
-	if err := b.state.ledger.Look(ctx); err != nil {
+	if left, err := r.onlyNameMissing(ctx, b, arn); err != nil || left {
+		b.done = left // its record is for the sweep of orphans
 		return err
 	}
+	ledger := r.ledger(r.keyOf(client.ObjectKeyFromObject(b), arn), b.UID)
+	if err := ledger.Look(ctx); err != nil {
+		return err
+	}
+	b.state = &state{group: elb.Group{ARN: arn}, ledger: ledger}
 	b.done = true // release forgets the record
 	return nil
+}
+
+// onlyNameMissing reports whether the group that the binding had under its
+// name is there all the same.
+func (r *Reconciler) onlyNameMissing(ctx context.Context, b *round, arn ownership.GroupARN) (bool, error) {
+	if b.Spec.TargetGroupARN != "" {
+		return false, nil
+	}
+	_, err := r.Groups.Group(ctx, elb.GroupRef{ARN: string(arn)})
+	if errors.Is(err, ownership.ErrGroupMissing) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // keep puts our finalizer on the binding before anything is recorded.

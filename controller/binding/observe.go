@@ -19,7 +19,6 @@ import (
 // failed calls included, and observing costs nothing.
 func (r *Reconciler) observe(ctx context.Context, b *round) error {
 	st, due := b.state, !r.Clock.Now().Before(b.state.nextCompare)
-	st.ledger.Begin()
 	if !due && st.ledger.Loaded() {
 		return nil
 	}

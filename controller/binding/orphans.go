@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -63,7 +62,11 @@ func (o *Orphans) sweep(ctx context.Context) time.Duration {
 		logger.Info("sweep put off", "message", err.Error())
 		return maxRetry
 	}
-	maps.DeleteFunc(o.ledgers, func(key ownership.Key, _ *ownership.Ledger) bool { return !slices.Contains(keys, key) })
+	for key := range o.ledgers {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key) // its row is lost, its targets may not be
+		}
+	}
 	next := o.Period
 	for _, key := range keys {
 		if err := o.finish(ctx, key); err != nil {
@@ -104,6 +107,7 @@ func (o *Orphans) ledger(ctx context.Context, key ownership.Key) (*ownership.Led
 		ledger = o.Reconciler.ledger(key, "")
 		o.ledgers[key] = ledger
 	}
+	ledger.Begin(o.Reconciler.Clock.Now())
 	if ledger.Loaded() {
 		return ledger, nil
 	}
@@ -143,13 +147,12 @@ func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, err
 // clear brings the record to its end: nothing is wanted. An error says what
 // it still waits for.
 func (r *Reconciler) clear(ctx context.Context, ledger *ownership.Ledger) error {
-	ledger.Begin()
 	p := pass.Pass{Ledger: ledger, Group: r.Groups, Binding: plan.Binding{}, Now: r.Clock.Now}
 	if err := p.Run(ctx); err != nil {
 		return err
 	}
 	if record := ledger.Record(); !record.Empty() && !groupMissing(p.Report) {
-		return fmt.Errorf("%d targets are still leaving: %s", len(record.Held)+len(record.Releasing), p.Report.Plan)
+		return fmt.Errorf("%d targets are still leaving: %s", len(record.Held)+len(record.Releasing), p.Report.Plan.Summary())
 	}
 	return ledger.Forget(ctx)
 }

@@ -85,7 +85,7 @@ func New(r Reconciler) *Reconciler {
 
 // Reconcile makes one pass over one binding.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	b := &round{TargetGroupBinding: &v1beta1.TargetGroupBinding{}}
+	b := &round{TargetGroupBinding: &v1beta1.TargetGroupBinding{}, began: r.Clock.Now()}
 	if err := r.Client.Get(ctx, req.NamespacedName, b.TargetGroupBinding); err != nil {
 		if apierrors.IsNotFound(err) {
 			return r.vanished(ctx, req.NamespacedName)
@@ -93,10 +93,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, err
 	}
 	if b.deleting() && !controllerutil.ContainsFinalizer(b, v1beta1.Finalizer) {
-		return reconcile.Result{}, nil
+		return reconcile.Result{}, nil // somebody else's turn: when it is gone, vanished finishes
 	}
 
 	err := r.pass(ctx, b)
+	if b.state != nil && errors.Is(err, ownership.ErrConflict) {
+		b.state.confirmed = false // our caches may be as old as our lead
+	}
 	missing := errors.Is(err, ownership.ErrGroupMissing)
 	if missing {
 		r.unbind(b)
@@ -119,8 +122,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // vanished finishes for a binding that went without waiting for its
 // finalizer. What this process does not know of it, the sweep of orphans finds.
 func (r *Reconciler) vanished(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
-	st := r.states.get(key)
-	if st != nil && r.Gate.Check() == nil && !st.ledger.Record().Empty() {
+	if st := r.states.get(key); st != nil && !st.ledger.Finished() {
 		if err := r.finish(ctx, r.keyOf(key, st.group.ARN), st.ledger); err != nil {
 			log.FromContext(ctx).Info("releasing a binding that is gone", "message", err.Error())
 			return reconcile.Result{RequeueAfter: r.backoff.When(key)}, nil
@@ -133,6 +135,10 @@ func (r *Reconciler) vanished(ctx context.Context, key client.ObjectKey) (reconc
 // finish releases what is left of a binding that is gone, if the API server
 // agrees: a cache that lost the binding says nothing about its targets.
 func (r *Reconciler) finish(ctx context.Context, key ownership.Key, ledger *ownership.Ledger) error {
+	if err := r.admitted(true); err != nil {
+		return err
+	}
+	ledger.Begin(r.Clock.Now())
 	if orphaned, err := r.orphaned(ctx, key); err != nil {
 		return err
 	} else if !orphaned {
@@ -150,12 +156,13 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 
 // pass is the whole program: what is wanted, what is there, make it so.
 func (r *Reconciler) pass(ctx context.Context, b *round) error {
-	if err := r.admitted(b); err != nil {
+	if err := r.admitted(b.deleting()); err != nil {
 		return err
 	}
 	if err := r.bind(ctx, b); err != nil || b.done {
 		return err
 	}
+	b.state.ledger.Begin(b.began)
 	if err := r.desired(ctx, b); err != nil {
 		return err
 	}
@@ -171,9 +178,9 @@ func (r *Reconciler) pass(ctx context.Context, b *round) error {
 
 // admitted asks the gate. A cluster that was retired takes nothing in any
 // more, and may take out what is left of a binding that is deleted.
-func (r *Reconciler) admitted(b *round) error {
+func (r *Reconciler) admitted(deleting bool) error {
 	err := r.Gate.Check()
-	if b.deleting() && is[*cluster.RetiredError](err) {
+	if deleting && is[*cluster.RetiredError](err) {
 		return nil
 	}
 	return err
@@ -183,6 +190,7 @@ func (r *Reconciler) admitted(b *round) error {
 type round struct {
 	*v1beta1.TargetGroupBinding
 	state   *state
+	began   time.Time
 	want    ownership.Set
 	skipped []endpoints.Skipped // endpoints that cannot be targets
 	absent  error               // why nothing is wanted, where that needs saying
@@ -207,7 +215,7 @@ func (b *round) deleting() bool { return !b.DeletionTimestamp.IsZero() }
 
 // finished reports whether no record and no call of ours is left behind.
 func (b *round) finished() bool {
-	return b.done || b.state.ledger.Loaded() && b.state.ledger.Record().Empty()
+	return b.done || b.state.ledger.Loaded() && b.state.ledger.Finished()
 }
 
 // release lets the API server delete the binding: its record is empty or its

@@ -22,10 +22,10 @@ const chunkSize = 200
 
 // batch is one registration or deregistration: all calls under one permit.
 type batch struct {
-	client   *Client
-	group    ownership.GroupARN
-	deadline time.Time
-	send     func(context.Context, []types.TargetDescription, ...func(*elbv2.Options)) error
+	client *Client
+	group  ownership.GroupARN
+	left   func(time.Time) time.Duration // of the permit
+	send   func(context.Context, []types.TargetDescription, ...func(*elbv2.Options)) error
 
 	result  ownership.Result
 	refused int   // calls for some target in them
@@ -107,7 +107,7 @@ func (b *batch) call(ctx context.Context, targets []ownership.Target) (*failure,
 // admit waits for the rate limit. The deadline has to hold after it, at the
 // moment of sending.
 func (b *batch) admit(ctx context.Context) error {
-	left := b.deadline.Sub(b.client.options.Now())
+	left := b.left(b.client.options.Now())
 	if left < 0 {
 		return ownership.ErrLookExpired
 	}
@@ -116,7 +116,7 @@ func (b *batch) admit(ctx context.Context) error {
 		return fmt.Errorf("%w: our own rate limit had no room before", ownership.ErrLookExpired)
 	case err != nil:
 		return err
-	case b.client.options.Now().After(b.deadline):
+	case b.left(b.client.options.Now()) < 0:
 		return ownership.ErrLookExpired
 	}
 	return nil

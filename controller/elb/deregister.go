@@ -17,7 +17,7 @@ import (
 // This is the only place that calls DeregisterTargets, and it takes a value
 // that only the look of a release produces.
 func (c *Client) Deregister(ctx context.Context, r ownership.Removal) ownership.Result {
-	b := batch{client: c, group: r.Group(), deadline: r.Deadline()}
+	b := batch{client: c, group: r.Group(), left: r.Left}
 	b.send = func(ctx context.Context, targets []types.TargetDescription, options ...func(*elbv2.Options)) error {
 		_, err := c.api.DeregisterTargets(ctx, &elbv2.DeregisterTargetsInput{
 			TargetGroupArn: aws.String(string(r.Group())),

@@ -199,7 +199,7 @@ func permits(t *testing.T, in, out []ownership.Target) (ownership.Admission, own
 	t.Helper()
 	g, ctx, n := NewWithT(t), context.Background(), 0
 	ledger := ownership.NewLedger(memory.New(),
-		ownership.Identity{Group: arn, Owner: ownership.Owner{Cluster: "a", Namespace: "default", Name: "web"}},
+		ownership.Identity{Group: arn, Owner: ownership.Owner{Cluster: "a", Namespace: "default", Name: "web"}, BindingUID: "uid"},
 		ownership.Env{Now: time.Now, NewID: func() string { n++; return strconv.Itoa(n) }})
 	g.Expect(ledger.Look(ctx)).To(Succeed())
 	g.Expect(ledger.Flag(ctx, append(slices.Clone(in), out...), nil)).To(Succeed())

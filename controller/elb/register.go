@@ -27,7 +27,7 @@ import (
 // AvailabilityZone here; nothing else changes, since the zone is no part of a
 // target's key.
 func (c *Client) Register(ctx context.Context, a ownership.Admission) ownership.Result {
-	b := batch{client: c, group: a.Group(), deadline: a.Deadline()}
+	b := batch{client: c, group: a.Group(), left: a.Left}
 	b.send = func(ctx context.Context, targets []types.TargetDescription, options ...func(*elbv2.Options)) error {
 		_, err := c.api.RegisterTargets(ctx, &elbv2.RegisterTargetsInput{
 			TargetGroupArn: aws.String(string(a.Group())),

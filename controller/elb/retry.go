@@ -35,7 +35,7 @@ func newRetryer(limiter *rate.Limiter, mayRepeat func(error) bool) aws.RetryerV2
 func (r retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) error, error) {
 	left := ownership.CallBudget
 	if deadline, ok := ctx.Deadline(); ok {
-		left = time.Until(deadline)
+		left = -ownership.Elapsed(deadline, time.Now())
 	}
 	if err := takeToken(ctx, r.limiter, left); err != nil {
 		return nil, err

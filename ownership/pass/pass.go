@@ -68,7 +68,7 @@ func (p *Pass) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the pass did not come to an end; its last plan was:\n%s", p.Report.Plan)
+	return fmt.Errorf("the pass did not come to an end; its last plan was: %s", p.Report.Plan.Summary())
 }
 
 // stage carries out the first stage that the plan asks for.
@@ -134,10 +134,10 @@ func (p *Pass) register(ctx context.Context, a ownership.Admission) (full []owne
 }
 
 func (p *Pass) deregister(ctx context.Context, r ownership.Removal) (left int) {
-	if len(r.Targets()) == 0 {
-		return 0
-	}
 	begun := p.Now()
+	if len(r.Targets()) == 0 || r.Left(begun) < 0 {
+		return 0 // registrations took their time: the flag is written anew
+	}
 	result := p.Group.Deregister(ctx, r)
 	p.Ledger.Deregistered(result, begun)
 	p.Report.Deregistered = append(p.Report.Deregistered, result.Done...)

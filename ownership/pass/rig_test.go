@@ -74,7 +74,7 @@ func (r *rig) controller(o ownership.Owner) *controller {
 
 // pass runs one pass, after a comparison with the group if told so.
 func (c *controller) pass(compare bool, want ...ownership.Target) error {
-	c.ledger.Begin()
+	c.ledger.Begin(c.rig.clock.Now())
 	if compare {
 		if err := c.ledger.Look(context.Background()); err != nil {
 			return err

@@ -134,6 +134,27 @@ func (p Plan) Count(a Action, reasons ...Reason) int {
 	return n
 }
 
+// Summary counts the steps by what and why, in one line however long the
+// plan is.
+func (p Plan) Summary() string {
+	type kind struct {
+		action Action
+		reason Reason
+	}
+	counts, kinds := map[kind]int{}, []kind{}
+	for _, s := range p.Steps {
+		k := kind{s.Action, s.Reason}
+		if counts[k]++; counts[k] == 1 {
+			kinds = append(kinds, k)
+		}
+	}
+	parts := make([]string, len(kinds))
+	for i, k := range kinds {
+		parts[i] = fmt.Sprintf("%s %d (%s)", k.action, counts[k], k.reason)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // String lists the steps, one a line.
 func (p Plan) String() string {
 	var b strings.Builder

@@ -177,7 +177,7 @@ func (w *world) now(b *binding) Binding {
 		reread = w.rereads
 	}
 	return Binding{
-		Want: maps.Clone(b.want), Exclusive: b.exclusive, Deleted: b.deleted,
+		Want: maps.Clone(b.want), Began: w.clock.now, Exclusive: b.exclusive, Deleted: b.deleted,
 		Reread: reread, Compare: reread && w.shape.compares,
 	}
 }

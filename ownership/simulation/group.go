@@ -139,12 +139,17 @@ type Client struct {
 
 // Register is what a pass calls.
 func (c Client) Register(_ context.Context, a ownership.Admission) ownership.Result {
-	return c.Call(Register, a.Targets(), a.Deadline())
+	return c.Call(Register, a.Targets(), c.until(a.Left))
 }
 
 // Deregister is what a pass calls.
 func (c Client) Deregister(_ context.Context, r ownership.Removal) ownership.Result {
-	return c.Call(Deregister, r.Targets(), r.Deadline())
+	return c.Call(Deregister, r.Targets(), c.until(r.Left))
+}
+
+func (c Client) until(left func(time.Time) time.Duration) time.Time {
+	now := c.Group.Clock.Now()
+	return now.Add(left(now))
 }
 
 var errNoAnswer = errors.New("no answer")

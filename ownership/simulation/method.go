@@ -25,6 +25,7 @@ type Reconciler interface {
 // Binding is what a pass goes by.
 type Binding struct {
 	Want      ownership.Set
+	Began     time.Time // when Want was read
 	Exclusive bool
 	Deleted   bool // it wants nothing and is to leave nothing behind
 	Reread    bool // the pass is to begin with a reading of the records
@@ -85,7 +86,7 @@ type protocol struct {
 }
 
 func (p *protocol) Reconcile(ctx context.Context, b Binding) (Report, error) {
-	p.ledger.Begin()
+	p.ledger.Begin(b.Began)
 	if err := p.compare(ctx, b); err != nil {
 		return Report{}, err
 	}
@@ -107,16 +108,14 @@ func (p *protocol) Reconcile(ctx context.Context, b Binding) (Report, error) {
 }
 
 func (p *protocol) compare(ctx context.Context, b Binding) error {
-	if !b.Reread {
+	if !b.Reread && p.ledger.Loaded() {
 		return nil
 	}
-	if err := p.ledger.Look(ctx); err != nil || !b.Compare {
+	if err := p.ledger.Reread(ctx); err != nil || !b.Compare {
 		return err
 	}
-	listing, err := p.env.Group.List()
-	if err != nil {
-		return err
+	if listing, err := p.env.Group.List(); err == nil {
+		p.ledger.Listed(listing)
 	}
-	p.ledger.Listed(listing)
 	return nil
 }

@@ -112,8 +112,11 @@ func (x *worker) leads() bool {
 
 func (x *worker) reconcile() {
 	w, b := x.world, x.binding
-	before := w.epochs(b.owner)
-	report, err := x.reconciler.Reconcile(context.Background(), w.now(b))
+	before, wanted := w.epochs(b.owner), w.now(b)
+	if !w.calm && w.random.IntN(8) == 0 {
+		x.pause("knows what it wants")
+	}
+	report, err := x.reconciler.Reconcile(context.Background(), wanted)
 	if err != nil {
 		w.log("%s: the pass ends: %v", b, err)
 		return

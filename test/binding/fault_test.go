@@ -50,11 +50,15 @@ func emptyList(apiVersion, kind string) fault {
 	return answer(http.StatusOK, fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"1"},"items":[]}`, apiVersion, kind))
 }
 
-// oneSlice is a list of one EndpointSlice with one ready endpoint on port 8080.
-func oneSlice(name, service, address string) fault {
+// oneSlice is a list of one EndpointSlice with ready endpoints on port 8080.
+func oneSlice(name, service string, addresses ...string) fault {
+	endpoints := make([]string, len(addresses))
+	for i, address := range addresses {
+		endpoints[i] = fmt.Sprintf(`{"addresses":[%q],"conditions":{"ready":true}}`, address)
+	}
 	return answer(http.StatusOK, fmt.Sprintf(`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSliceList","metadata":{"resourceVersion":"1"},"items":[
 		{"metadata":{"name":%q,"labels":{"kubernetes.io/service-name":%q}},"addressType":"IPv4","ports":[{"name":"http","port":8080}],
-		 "endpoints":[{"addresses":[%q],"conditions":{"ready":true}}]}]}`, name, service, address))
+		 "endpoints":[%s]}]}`, name, service, strings.Join(endpoints, ",")))
 }
 
 // dynamoDBSays is an error as DynamoDB puts it.

@@ -269,6 +269,15 @@ func (w *world) damage(owner string) {
 	w.Expect(err).NotTo(HaveOccurred())
 }
 
+// losesRow deletes a record behind everybody's back.
+func (w *world) losesRow(owner string) {
+	w.t.Helper()
+	_, err := w.table.Client.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{
+		TableName: &w.table.Name, Key: itemKey(w.group.ARN, owner),
+	})
+	w.Expect(err).NotTo(HaveOccurred())
+}
+
 func (w *world) deletesGroup() {
 	w.t.Helper()
 	_, err := w.sim.Client("somebody").DeleteTargetGroup(w.t.Context(), &elbv2.DeleteTargetGroupInput{TargetGroupArn: &w.group.ARN})

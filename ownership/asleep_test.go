@@ -1,0 +1,70 @@
+package ownership_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+	"unsafe"
+
+	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/ownership"
+)
+
+// asleep is a reading of the local clock after the machine slept for d: the
+// wall clock went on, the monotonic one did not. Package time has no way to
+// make one.
+func asleep(t time.Time, d time.Duration) time.Time {
+	later := t.Add(d)
+	monotonic := reflect.ValueOf(&later).Elem().FieldByName("ext")
+	*(*int64)(unsafe.Pointer(monotonic.UnsafeAddr())) -= int64(d)
+	return later
+}
+
+func TestASleepingMachineGetsOlder(t *testing.T) {
+	b := newBench(t)
+	b.now = time.Now()
+	b.holding("b", y)
+	l := b.holding("a", x, y)
+	b.flag(l, nil, targets{x})
+	b.look(l)
+	look, awake := l.Current(), b.now.Add(ownership.CallBudget)
+	b.Expect(awake.Sub(b.now)).To(Equal(ownership.CallBudget))
+	b.Expect(look.Remove(targets{x}).Left(awake)).To(BeZero())
+
+	b.now = asleep(b.now, time.Minute)
+	b.Expect(b.now.Sub(awake)).To(Equal(-ownership.CallBudget), "no monotonic time has passed")
+	b.Expect(look.Remove(targets{x}).Left(b.now)).To(Equal(-40 * time.Second))
+	b.Expect(look.Admit(targets{y}).Left(b.now)).To(Equal(-40 * time.Second))
+	b.Expect(l.State(x).Expired).To(BeTrue())
+
+	set := awake.Round(0).Add(-time.Hour) // a clock that was set back has no say
+	b.Expect(ownership.Elapsed(awake, awake.Add(time.Second))).To(Equal(time.Second))
+	b.Expect(ownership.Elapsed(set, awake.Round(0))).To(Equal(time.Hour))
+}
+
+// What it wants may be from before it slept.
+func TestAPassThatSleptTakesNothingOver(t *testing.T) {
+	b := newBench(t)
+	b.now = time.Now()
+	b.holding("a", x)
+	l := b.ledger("a")
+	b.look(l)
+	b.now = asleep(b.now, time.Minute)
+	b.Expect(l.Flag(t.Context(), nil, targets{x})).To(MatchError(ownership.ErrLookExpired))
+}
+
+// Others may still be awake: their flags are waited for on the slower hand.
+func TestSleepDoesNotMakeOthersStale(t *testing.T) {
+	b := newBench(t)
+	b.now = time.Now()
+	b.releasing("b", x)
+	l := b.ledger("a")
+	b.look(l)
+	b.now = asleep(b.now, time.Hour)
+	b.look(l)
+	b.Expect(l.Current().At(x).Release).To(BeTrue())
+	b.now = b.now.Add(ownership.Settle)
+	b.look(l)
+	b.Expect(l.Current().At(x).Release).To(BeFalse())
+}

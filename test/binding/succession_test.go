@@ -1,0 +1,153 @@
+package binding
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/binding"
+	"target-ownership-controller/ownership"
+)
+
+// freezes lets the process stand still for d before the call goes on.
+func (w *world) freezes(d time.Duration) fault {
+	return func(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		w.passes(d)
+		return send()
+	}
+}
+
+// What a frozen process wants is from before: its successor may have written
+// since, and the record is its.
+func TestCase12APassThatFrozeAfterItReadWhatItWantsTakesNothingOver(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1", "10.0.0.2")
+	east.binds("web")
+	east.reconciles("web")
+	before := w.records()[east.owner("web")].Revision
+
+	east.restarts()
+	east.scales("web", "10.0.0.1")
+	for _, call := range []string{"cached GET targetgroupbindings", "cached LIST endpointslices", "Query"} {
+		east.fails(w.freezes(ownership.CallBudget+time.Second), call)
+		east.reconciles("web")
+		east.calm()
+		w.Expect(w.records()[east.owner("web")].Revision).To(Equal(before), "frozen at %s", call)
+		east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonPending)
+		east.restarts()
+	}
+	east.settles("web")
+	east.expectRecord("web", at8080("10.0.0.1"), nil)
+	w.expectGroup("10.0.0.1:8080")
+}
+
+// A process that lost the lead and does not know it: its cache may have
+// stopped where its lead did.
+func TestCase12APassThatWasSucceededTrustsNoCache(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", pods(1, 4)...)
+	east.binds("web")
+	east.reconciles("web")
+	east.scales("web", pods(1, 3)...)
+	east.settles("web") // its first removal is confirmed by a live read, later ones are not
+	stale, lead := east.process, east.newProcess()
+
+	east.process = lead
+	east.scales("web", pods(1, 4)...)
+	east.settles("web")
+	east.process = stale
+	w.passes(2 * comparePeriod)
+	east.fails(oneSlice("web", "web", pods(1, 3)...), "cached LIST endpointslices")
+	east.settles("web")
+	w.expectGroup(at8080(pods(1, 4)...)...)
+	east.expectRemovals(1)
+}
+
+// The row of a record goes while its orphaned targets are being taken out.
+func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	east.loses("web")
+	east.restarts()
+
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	lost := false
+	east.disturbs(func(call string) fault {
+		switch {
+		case call == "Query, eventually consistent" && lost && len(w.sim.Registered(w.group.ARN))+len(w.records()) == 0:
+			stop()
+		case call == "DeregisterTargets" && !lost:
+			w.losesRow(east.owner("web"))
+			lost = true
+			return connectionReset
+		}
+		w.passes(time.Second)
+		return nil
+	})
+	orphans := binding.Orphans{Reconciler: east.Reconciler, Period: time.Millisecond}
+	w.Expect(orphans.Start(ctx)).To(Succeed())
+	w.Expect(ctx.Err()).To(Equal(context.Canceled), "what is left: %v", w.records())
+	w.expectGroup()
+	east.expectNoRecord("web")
+}
+
+// The same while the process still knows the binding.
+func TestABindingThatVanishedLeavesNothingThoughItsRowWasLost(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	east.loses("web")
+	w.losesRow(east.owner("web"))
+	east.settles("web")
+	w.expectGroup()
+	east.expectNoRecord("web")
+}
+
+// A name that the API does not find now says nothing about the group that was
+// bound under it.
+func TestCase19AMissingNameForgetsNoRecordOfAGroupThatIsThere(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web", toGroup("", "web"))
+	east.reconciles("web")
+	east.restarts()
+	east.fails(unknownName, "DescribeTargetGroups")
+	east.deletes("web")
+	east.settles("web")
+	east.expectGone("web")
+	east.expectRecord("web", at8080("10.0.0.1"), nil)
+
+	east.sweeps(nil, "")
+	w.expectGroup()
+	east.expectRecord("web", nil, at8080("10.0.0.1"))
+}
+
+// unknownName answers for names as if there were no such group.
+func unknownName(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(string(body), "Names.member") {
+		return answer(http.StatusBadRequest, `<ErrorResponse><Error><Type>Sender</Type><Code>TargetGroupNotFound</Code><Message>not found</Message></Error></ErrorResponse>`)(r, send)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return send()
+}
