@@ -1,6 +1,8 @@
 package ownership
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"time"
 )
@@ -54,8 +56,35 @@ func (r Record) Clone() Record {
 	return r
 }
 
-// Unreadable is a record that is there but cannot be understood. It may hold
-// anything, so it blocks removals in its group.
+// Validate says what is wrong with a record: what readers would refuse must
+// not be written.
+func (r Record) Validate() error {
+	if _, err := ParseGroupARN(string(r.Group)); err != nil {
+		return err
+	}
+	if owner, err := ParseOwner(r.Owner.String()); err != nil || owner != r.Owner {
+		return fmt.Errorf("owner %q is not a cluster, a namespace and a name", r.Owner)
+	}
+	if r.BindingUID == "" {
+		return fmt.Errorf("the record of %s names no binding UID", r.Owner)
+	}
+	for _, entries := range []map[Target]time.Time{r.Held, r.Releasing} {
+		for target := range entries {
+			if _, err := ParseTarget(string(target)); err != nil {
+				return err
+			}
+		}
+	}
+	for target := range r.Held {
+		if _, both := r.Releasing[target]; both {
+			return fmt.Errorf("target %s is both held and releasing", target)
+		}
+	}
+	return nil
+}
+
+// Unreadable is an item that is there but cannot be understood. A record may
+// hold anything then, so it blocks removals in its group.
 type Unreadable struct {
 	Owner  string // the range key as stored
 	Reason string
@@ -77,11 +106,18 @@ const (
 	ClusterRetired ClusterState = "Retired" // it is gone; should it return, it does not register
 )
 
+// Known reports whether this version knows the state.
+func (s ClusterState) Known() bool {
+	return s == ClusterActive || s == ClusterDrained || s == ClusterRetired
+}
+
 // Cluster is a cluster's entry in the registry.
 type Cluster struct {
 	ID          string
 	Fingerprint string // UID of the kube-system namespace
-	State       ClusterState
+	// State is read back as it is stored, also if it is one that this version
+	// does not know; such a state is never written.
+	State ClusterState
 
 	// HeartbeatSeq goes up while the cluster's controller lives. Others judge
 	// liveness by watching it on their own clocks; HeartbeatAt is for people.
@@ -90,4 +126,27 @@ type Cluster struct {
 
 	Revision
 	ControllerVersion string
+}
+
+// Validate says what is wrong with an entry: what readers would refuse, or
+// would not know what to make of, must not be written.
+func (c Cluster) Validate() error {
+	if err := ValidateClusterID(c.ID); err != nil {
+		return err
+	}
+	switch {
+	case c.Fingerprint == "":
+		return errors.New("the fingerprint is empty")
+	case c.HeartbeatSeq < 0:
+		return fmt.Errorf("the heartbeat is %d, below zero", c.HeartbeatSeq)
+	case !c.State.Known():
+		return fmt.Errorf("the state %q is unknown", c.State)
+	}
+	return nil
+}
+
+// Clusters is one complete, strongly consistent reading of the registry.
+type Clusters struct {
+	Clusters   []Cluster
+	Unreadable []Unreadable
 }

@@ -15,8 +15,9 @@ type Store interface {
 	// them: a listing that breaks off is an error.
 	Records(ctx context.Context, group GroupARN) (Records, error)
 
-	// Put writes next if the stored item is at revision seen; the zero
-	// Revision demands that there is none. next.Version is seen.Version+1.
+	// Put writes next, which has to be valid, if the stored item is at revision
+	// seen; the zero Revision demands that there is none. next.Version is
+	// seen.Version+1.
 	Put(ctx context.Context, next Record, seen Revision) error
 
 	// Delete removes the record if it is at the revision of rec. To delete a
@@ -37,14 +38,16 @@ type Key struct {
 // Registry keeps the clusters, in the same table as the records.
 type Registry interface {
 	// Cluster reads one entry, strongly consistent; ErrNotFound if there is
-	// none.
+	// none, ErrUnreadable if it cannot be understood. A state that this
+	// version does not know is no error.
 	Cluster(ctx context.Context, id string) (Cluster, error)
 
-	// Clusters reads all entries, strongly consistent.
-	Clusters(ctx context.Context) ([]Cluster, error)
+	// Clusters reads all entries, strongly consistent. One that cannot be
+	// understood hides no other.
+	Clusters(ctx context.Context) (Clusters, error)
 
-	// PutCluster writes next if the stored entry is at revision seen, as
-	// Store.Put does.
+	// PutCluster writes next, which has to be valid, if the stored entry is at
+	// revision seen, as Store.Put does.
 	PutCluster(ctx context.Context, next Cluster, seen Revision) error
 }
 
@@ -54,6 +57,8 @@ var (
 	ErrConflict = errors.New("the record has changed in the table")
 	// ErrNotFound: no such item.
 	ErrNotFound = errors.New("not found in the table")
+	// ErrUnreadable: the item is there and cannot be understood.
+	ErrUnreadable = errors.New("the entry cannot be read")
 	// ErrThrottled: the table refused the call for now; it was not applied.
 	ErrThrottled = errors.New("the table is throttling")
 	// ErrForbidden: the identity lacks a permission; the call was not applied.

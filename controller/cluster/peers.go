@@ -36,6 +36,7 @@ type Peers struct {
 	mu        sync.Mutex
 	sightings map[string]heartbeatSighting
 	peers     map[string]Peer
+	told      map[string]string // why entries cannot be read, as logged
 }
 
 // heartbeatSighting is the first time we saw a cluster at a heartbeat.
@@ -68,12 +69,13 @@ func (p *Peers) Start(ctx context.Context) error {
 
 // Observe reads the registry once, with one query, and returns the other
 // clusters by ID. An error, of a class of package ownership, leaves what was
-// seen before: a cluster is not silent because we cannot see it.
+// seen before: a cluster is not silent because we cannot see it. So does an
+// entry that cannot be read, for its cluster.
 func (p *Peers) Observe(ctx context.Context) (map[string]Peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, peersTimeout)
 	defer cancel()
 	began := time.Now()
-	clusters, err := p.registry.Clusters(ctx)
+	read, err := p.registry.Clusters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the clusters: %w", err)
 	}
@@ -81,9 +83,9 @@ func (p *Peers) Observe(ctx context.Context) (map[string]Peer, error) {
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	sightings := make(map[string]heartbeatSighting, len(clusters))
-	peers := make(map[string]Peer, len(clusters))
-	for _, c := range clusters {
+	sightings := make(map[string]heartbeatSighting, len(read.Clusters))
+	peers := make(map[string]Peer, len(read.Clusters))
+	for _, c := range read.Clusters {
 		if c.ID == p.self {
 			continue
 		}
@@ -94,8 +96,26 @@ func (p *Peers) Observe(ctx context.Context) (map[string]Peer, error) {
 		sightings[c.ID] = s
 		peers[c.ID] = Peer{State: c.State, Silent: max(0, began.Sub(s.first))}
 	}
+	for _, u := range read.Unreadable {
+		if s, seen := p.sightings[u.Owner]; seen {
+			sightings[u.Owner], peers[u.Owner] = s, p.peers[u.Owner]
+		}
+	}
+	p.tell(ctx, read.Unreadable)
 	p.sightings, p.peers = sightings, peers
 	return maps.Clone(peers), nil
+}
+
+// tell names entries that cannot be read, each once as long as it stays so.
+func (p *Peers) tell(ctx context.Context, unreadable []ownership.Unreadable) {
+	told := make(map[string]string, len(unreadable))
+	for _, u := range unreadable {
+		told[u.Owner] = u.Reason
+		if u.Owner != p.self && p.told[u.Owner] != u.Reason {
+			log.FromContext(ctx).WithName("peers").Error(ownership.ErrUnreadable, "another cluster cannot be seen", "cluster", u.Owner, "reason", u.Reason)
+		}
+	}
+	p.told = told
 }
 
 // Seen returns the other clusters as of the last successful observation.

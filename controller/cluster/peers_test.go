@@ -85,6 +85,28 @@ func TestBlindnessIsNotSilence(t *testing.T) {
 	})
 }
 
+func TestOneUnreadableEntryHidesNoOther(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		red := green(3)
+		red.ID = "red"
+		put(t, table, green(7))
+		put(t, table, red)
+		peers := cluster.NewPeers(table, "blue")
+		start(t, peers)
+		pass(30 * time.Second)
+
+		table.BreakCluster("green", "schema version 2")
+		table.BreakCluster("grey", "schema version 2")
+		pass(time.Minute)
+		g.Expect(peers.Seen()).To(Equal(map[string]cluster.Peer{
+			"green": {State: ownership.ClusterActive, Silent: 30 * time.Second}, // as last seen
+			"red":   {State: ownership.ClusterActive, Silent: 90 * time.Second},
+		}))
+	})
+}
+
 func TestRemovedClusterIsForgotten(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -105,7 +127,7 @@ func TestRemovedClusterIsForgotten(t *testing.T) {
 // slow answers after 5 s.
 type slow struct{ *memory.Table }
 
-func (s slow) Clusters(ctx context.Context) ([]ownership.Cluster, error) {
+func (s slow) Clusters(ctx context.Context) (ownership.Clusters, error) {
 	time.Sleep(5 * time.Second)
 	return s.Table.Clusters(ctx)
 }

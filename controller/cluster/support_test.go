@@ -152,7 +152,7 @@ func put(t *testing.T, table *memory.Table, next ownership.Cluster) ownership.Cl
 		t.Fatalf("read the entries: %v", err)
 	}
 	var seen ownership.Revision
-	for _, c := range all {
+	for _, c := range all.Clusters {
 		if c.ID == next.ID {
 			seen = c.Revision
 		}
@@ -164,12 +164,13 @@ func put(t *testing.T, table *memory.Table, next ownership.Cluster) ownership.Cl
 	return next
 }
 
-// operate changes the state of blue.
+// operate changes the state of blue, to one that this version knows or not.
 func operate(t *testing.T, table *memory.Table, state ownership.ClusterState) {
 	t.Helper()
-	c := entry(t, table)
-	c.State = state
-	put(t, table, c)
+	table.EditCluster("blue", func(c *ownership.Cluster) {
+		c.State = state
+		c.Revision = ownership.Revision{Version: c.Version + 1, WriteID: newID()}
+	})
 }
 
 // drain empties a watcher's channel and returns how many events it had.

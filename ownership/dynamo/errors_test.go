@@ -18,6 +18,7 @@ import (
 var allClasses = []error{
 	ownership.ErrConflict, ownership.ErrNotFound, ownership.ErrThrottled, ownership.ErrForbidden,
 	ownership.ErrTableMissing, ownership.ErrTableCreating, ownership.ErrTooLarge, ownership.ErrUnavailable,
+	ownership.ErrUnreadable,
 }
 
 // expectClass expects err to be of one class only.

@@ -1,7 +1,7 @@
 package dynamo
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -127,22 +127,20 @@ func encodeCluster(c ownership.Cluster) (item, error) {
 	})
 }
 
+// decodeCluster leaves the state as it is: whoever reads the entry has to say
+// that an unknown one is unknown, and not that there is no entry.
 func decodeCluster(from item) (ownership.Cluster, error) {
 	rev, revErr := revision(from)
 	id, idErr := text(from, AttrOwner)
 	fingerprint, fingerprintErr := text(from, AttrFingerprint)
 	seq, seqErr := number(from, AttrHeartbeatSeq, 0)
 	state, stateErr := text(from, AttrState)
-	if err := errors.Join(revErr, idErr, fingerprintErr, seqErr, stateErr); err != nil {
+	if err := cmp.Or(revErr, idErr, fingerprintErr, seqErr, stateErr); err != nil {
 		return ownership.Cluster{}, err
 	}
-	switch s := ownership.ClusterState(state); s {
-	case ownership.ClusterActive, ownership.ClusterDrained, ownership.ClusterRetired:
-		return ownership.Cluster{
-			ID: id, Fingerprint: fingerprint, State: s,
-			HeartbeatSeq: seq, HeartbeatAt: noteTime(from, AttrHeartbeatAt),
-			Revision: rev, ControllerVersion: note(from, AttrControllerVersion),
-		}, nil
-	}
-	return ownership.Cluster{}, fmt.Errorf("attribute %s is %q: unknown", AttrState, state)
+	return ownership.Cluster{
+		ID: id, Fingerprint: fingerprint, State: ownership.ClusterState(state),
+		HeartbeatSeq: seq, HeartbeatAt: noteTime(from, AttrHeartbeatAt),
+		Revision: rev, ControllerVersion: note(from, AttrControllerVersion),
+	}, nil
 }

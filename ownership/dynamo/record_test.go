@@ -88,7 +88,7 @@ func FuzzDecode(f *testing.F) {
 			expectValid(g, rec)
 		}
 		if _, err := table.Cluster(t.Context(), "a"); err != nil {
-			expectClass(g, err, nil)
+			expectClass(g, err, ownership.ErrUnreadable)
 		}
 	})
 }

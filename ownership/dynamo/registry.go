@@ -10,8 +10,7 @@ import (
 	"target-ownership-controller/ownership"
 )
 
-// Cluster implements [ownership.Registry]. An entry that cannot be read is an
-// error other than [ownership.ErrNotFound].
+// Cluster implements [ownership.Registry].
 func (t *Table) Cluster(ctx context.Context, id string) (ownership.Cluster, error) {
 	op := fmt.Sprintf("read cluster %s", id)
 	out, err := t.get(ctx, key(ClusterKey, id))
@@ -23,7 +22,7 @@ func (t *Table) Cluster(ctx context.Context, id string) (ownership.Cluster, erro
 	}
 	cluster, err := decodeCluster(out.Item)
 	if err != nil {
-		return ownership.Cluster{}, fmt.Errorf("%s: %w", op, err)
+		return ownership.Cluster{}, fmt.Errorf("%s: %w: %w", op, ownership.ErrUnreadable, err)
 	}
 	return cluster, nil
 }
@@ -36,20 +35,20 @@ func (t *Table) get(ctx context.Context, key item) (*dynamodb.GetItemOutput, err
 	})
 }
 
-// Clusters implements [ownership.Registry]. One entry that cannot be read is
-// an error of the whole listing, which names it.
-func (t *Table) Clusters(ctx context.Context) ([]ownership.Cluster, error) {
+// Clusters implements [ownership.Registry].
+func (t *Table) Clusters(ctx context.Context) (ownership.Clusters, error) {
 	items, err := t.query(ctx, "list the clusters", partition(ClusterKey))
 	if err != nil {
-		return nil, err
+		return ownership.Clusters{}, err
 	}
-	clusters := make([]ownership.Cluster, 0, len(items))
+	var clusters ownership.Clusters
 	for _, it := range items {
 		cluster, err := decodeCluster(it)
 		if err != nil {
-			return nil, fmt.Errorf("list the clusters: %s: %w", note(it, AttrOwner), err)
+			clusters.Unreadable = append(clusters.Unreadable, ownership.Unreadable{Owner: note(it, AttrOwner), Reason: err.Error()})
+			continue
 		}
-		clusters = append(clusters, cluster)
+		clusters.Clusters = append(clusters.Clusters, cluster)
 	}
 	return clusters, nil
 }
@@ -60,11 +59,10 @@ func (t *Table) PutCluster(ctx context.Context, next ownership.Cluster, seen own
 	if err := checkRevision(next.Revision, seen); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	encoded, err := encodeCluster(next)
-	if err == nil {
-		// What readers would refuse is not written.
-		_, err = decodeCluster(encoded)
+	if err := next.Validate(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
 	}
+	encoded, err := encodeCluster(next)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}

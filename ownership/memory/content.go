@@ -38,6 +38,33 @@ func (t *Table) Break(key ownership.Key, reason string) {
 	t.rows.unreadable[key] = reason
 }
 
+// BreakCluster makes the entry of a cluster unreadable, whether it exists or
+// not, as Break does with a record.
+func (t *Table) BreakCluster(id, reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.rows.clusters, id)
+	t.rows.unreadableClusters[id] = reason
+}
+
+// EditCluster changes the entry of a cluster as somebody may in the console:
+// nothing is checked. The zero Cluster stands for one that is not there.
+func (t *Table) EditCluster(id string, edit func(*ownership.Cluster)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cluster := t.rows.clusters[id]
+	edit(&cluster)
+	t.rows.clusters[id] = cluster
+}
+
+// RemoveCluster deletes the entry of a cluster, as an operator does.
+func (t *Table) RemoveCluster(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.rows.clusters, id)
+	delete(t.rows.unreadableClusters, id)
+}
+
 // clone shares the records' own maps, which nothing changes once they are in
 // the table.
 func (r rows) clone() rows {
@@ -45,6 +72,8 @@ func (r rows) clone() rows {
 		records:    maps.Clone(r.records),
 		unreadable: maps.Clone(r.unreadable),
 		clusters:   maps.Clone(r.clusters),
+
+		unreadableClusters: maps.Clone(r.unreadableClusters),
 	}
 }
 

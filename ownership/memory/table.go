@@ -31,6 +31,8 @@ type rows struct {
 	records    map[ownership.Key]ownership.Record
 	unreadable map[ownership.Key]string // the reason
 	clusters   map[string]ownership.Cluster
+
+	unreadableClusters map[string]string // the reason
 }
 
 // Change is one applied write of a record. Before is nil for a new record,
@@ -48,6 +50,8 @@ func newRows() rows {
 		records:    map[ownership.Key]ownership.Record{},
 		unreadable: map[ownership.Key]string{},
 		clusters:   map[string]ownership.Cluster{},
+
+		unreadableClusters: map[string]string{},
 	}
 }
 
@@ -69,13 +73,13 @@ func (t *Table) Records(ctx context.Context, group ownership.GroupARN) (ownershi
 		return nil
 	})
 	slices.SortFunc(out.Records, func(a, b ownership.Record) int { return compareOwners(a.Owner, b.Owner) })
-	slices.SortFunc(out.Unreadable, func(a, b ownership.Unreadable) int { return cmp.Compare(a.Owner, b.Owner) })
+	slices.SortFunc(out.Unreadable, compareUnreadable)
 	return out, err
 }
 
 // Put implements [ownership.Store].
 func (t *Table) Put(ctx context.Context, next ownership.Record, seen ownership.Revision) error {
-	if err := cmp.Or(checkRevision(next.Revision, seen), checkSize(next)); err != nil {
+	if err := cmp.Or(checkRevision(next.Revision, seen), next.Validate(), checkSize(next)); err != nil {
 		return err
 	}
 	next = next.Clone()
@@ -120,6 +124,9 @@ func (t *Table) Groups(ctx context.Context, clusterID string) ([]ownership.Key, 
 func (t *Table) Cluster(ctx context.Context, id string) (ownership.Cluster, error) {
 	var out ownership.Cluster
 	err := t.read(ctx, Op{Kind: Cluster, Cluster: id}, func() error {
+		if reason, broken := t.rows.unreadableClusters[id]; broken {
+			return fmt.Errorf("cluster %s: %w: %s", id, ownership.ErrUnreadable, reason)
+		}
 		cluster, found := t.rows.clusters[id]
 		if !found {
 			return fmt.Errorf("cluster %s: %w", id, ownership.ErrNotFound)
@@ -132,23 +139,27 @@ func (t *Table) Cluster(ctx context.Context, id string) (ownership.Cluster, erro
 
 // Clusters implements [ownership.Registry]. They come in the order of their
 // IDs.
-func (t *Table) Clusters(ctx context.Context) ([]ownership.Cluster, error) {
-	var out []ownership.Cluster
+func (t *Table) Clusters(ctx context.Context) (ownership.Clusters, error) {
+	var out ownership.Clusters
 	err := t.read(ctx, Op{Kind: Clusters}, func() error {
-		out = slices.Collect(maps.Values(t.rows.clusters))
+		out.Clusters = slices.Collect(maps.Values(t.rows.clusters))
+		for id, reason := range t.rows.unreadableClusters {
+			out.Unreadable = append(out.Unreadable, ownership.Unreadable{Owner: id, Reason: reason})
+		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b ownership.Cluster) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out.Clusters, func(a, b ownership.Cluster) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out.Unreadable, compareUnreadable)
 	return out, err
 }
 
 // PutCluster implements [ownership.Registry].
 func (t *Table) PutCluster(ctx context.Context, next ownership.Cluster, seen ownership.Revision) error {
-	if err := checkRevision(next.Revision, seen); err != nil {
+	if err := cmp.Or(checkRevision(next.Revision, seen), next.Validate()); err != nil {
 		return err
 	}
 	return t.write(ctx, Op{Kind: PutCluster, Cluster: next.ID}, func() error {
-		if t.rows.clusters[next.ID].Revision != seen {
+		if _, broken := t.rows.unreadableClusters[next.ID]; broken || t.rows.clusters[next.ID].Revision != seen {
 			return conflict("cluster " + next.ID)
 		}
 		t.rows.clusters[next.ID] = next

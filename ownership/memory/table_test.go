@@ -30,15 +30,22 @@ func TestContract(t *testing.T) {
 			Damage: func(_ testing.TB, key ownership.Key, damage storetest.Damage) {
 				table.Break(key, damage.Name)
 			},
+			DamageCluster: func(_ testing.TB, id string, damage storetest.Damage) {
+				table.BreakCluster(id, damage.Name)
+			},
+			SetState: func(_ testing.TB, id string, state ownership.ClusterState) {
+				table.EditCluster(id, func(c *ownership.Cluster) { c.State = state })
+			},
 		}
 	})
 }
 
 var rec = ownership.Record{
-	Group:    "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/blue/0123456789abcdef",
-	Owner:    ownership.Owner{Cluster: "a", Namespace: "shop", Name: "web"},
-	Held:     map[ownership.Target]time.Time{"10.0.0.5:8080": {}},
-	Revision: ownership.Revision{Version: 1, WriteID: "w1"},
+	Group:      "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/blue/0123456789abcdef",
+	Owner:      ownership.Owner{Cluster: "a", Namespace: "shop", Name: "web"},
+	Held:       map[ownership.Target]time.Time{"10.0.0.5:8080": {}},
+	BindingUID: "uid",
+	Revision:   ownership.Revision{Version: 1, WriteID: "w1"},
 }
 
 func holds(t *testing.T, table *memory.Table) bool {

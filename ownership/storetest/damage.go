@@ -61,6 +61,22 @@ var damages = []Damage{
 	hold("held and releasing", "10.0.0.6:8080"),
 }
 
+var clusterDamages = []Damage{
+	set("newer schema", "schemaVersion", 2.0),
+	set("version is zero", "version", 0.0),
+	set("fingerprint is empty", "fingerprint", ""),
+	set("fingerprint is a number", "fingerprint", 7.0),
+	set("heartbeat is text", "heartbeatSeq", "7"),
+	set("heartbeat below zero", "heartbeatSeq", -1.0),
+	set("state is empty", "state", ""),
+	set("state is a number", "state", 1.0),
+	without("schemaVersion"),
+	without("writeID"),
+	without("fingerprint"),
+	without("heartbeatSeq"),
+	without("state"),
+}
+
 // unreadable: an item that a reader does not understand may hold anything. It
 // has to be seen, and it must not hide the others.
 func unreadable(t *testing.T, h Harness) {

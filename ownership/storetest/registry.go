@@ -57,7 +57,7 @@ func roundTripCluster(t *testing.T, h Harness) {
 
 func listClusters(t *testing.T, h Harness) {
 	g := NewWithT(t)
-	g.Expect(h.Registry.Clusters(t.Context())).To(BeEmpty())
+	g.Expect(h.Registry.Clusters(t.Context())).To(BeZero())
 	create(t, h.Store, record(blue, owner("a")))
 	var want []ownership.Cluster
 	for i := range 25 {
@@ -66,8 +66,70 @@ func listClusters(t *testing.T, h Harness) {
 	}
 	got, err := h.Registry.Clusters(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
-	if diff := cmp.Diff(want, got, unordered); diff != "" {
+	if diff := cmp.Diff(ownership.Clusters{Clusters: want}, got, unordered); diff != "" {
 		t.Errorf("clusters (-want +got):\n%s", diff)
+	}
+}
+
+// unknownState: an operator with a newer version says something that this one
+// does not understand. A reader has to learn what it is.
+func unknownState(t *testing.T, h Harness) {
+	g := NewWithT(t)
+	entry := cluster("a")
+	g.Expect(h.Registry.PutCluster(t.Context(), entry, ownership.Revision{})).To(Succeed())
+	h.SetState(t, "a", "Paused")
+	paused := entry
+	paused.State = "Paused"
+	g.Expect(h.Registry.Cluster(t.Context(), "a")).To(Equal(paused))
+	g.Expect(h.Registry.Clusters(t.Context())).To(Equal(ownership.Clusters{Clusters: []ownership.Cluster{paused}}))
+
+	next := paused
+	next.Revision = ownership.Revision{Version: 2, WriteID: "beat-2"}
+	err := h.Registry.PutCluster(t.Context(), next, entry.Revision)
+	g.Expect(err).To(MatchError(ContainSubstring(`"Paused"`)))
+	g.Expect(h.Registry.Cluster(t.Context(), "a")).To(Equal(paused))
+}
+
+func unwritableCluster(t *testing.T, h Harness) {
+	for name, spoil := range map[string]func(*ownership.Cluster){
+		"no ID":                   func(c *ownership.Cluster) { c.ID = "" },
+		"slash in the ID":         func(c *ownership.Cluster) { c.ID = "a/b" },
+		"no fingerprint":          func(c *ownership.Cluster) { c.Fingerprint = "" },
+		"no state":                func(c *ownership.Cluster) { c.State = "" },
+		"heartbeat below zero":    func(c *ownership.Cluster) { c.HeartbeatSeq = -1 },
+		"no write ID":             func(c *ownership.Cluster) { c.WriteID = "" },
+		"version is not the next": func(c *ownership.Cluster) { c.Version = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			entry := cluster("a")
+			spoil(&entry)
+			g.Expect(h.Registry.PutCluster(t.Context(), entry, ownership.Revision{})).NotTo(Succeed())
+			g.Expect(h.Registry.Clusters(t.Context())).To(BeZero())
+		})
+	}
+}
+
+// unreadableCluster: one broken entry must not hide the heartbeats of the
+// others, and is no free ID.
+func unreadableCluster(t *testing.T, h Harness) {
+	for i, damage := range clusterDamages {
+		t.Run(damage.Name, func(t *testing.T) {
+			g := NewWithT(t)
+			broken, fine := cluster(fmt.Sprintf("broken-%d", i)), cluster(fmt.Sprintf("fine-%d", i))
+			for _, c := range []ownership.Cluster{broken, fine} {
+				g.Expect(h.Registry.PutCluster(t.Context(), c, ownership.Revision{})).To(Succeed())
+			}
+			h.DamageCluster(t, broken.ID, damage)
+
+			_, err := h.Registry.Cluster(t.Context(), broken.ID)
+			g.Expect(err).To(MatchError(ownership.ErrUnreadable))
+			got, err := h.Registry.Clusters(t.Context())
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got.Clusters).To(And(ContainElement(fine), Not(ContainElement(HaveField("ID", broken.ID)))))
+			g.Expect(got.Unreadable).To(ContainElement(And(HaveField("Owner", broken.ID), HaveField("Reason", Not(BeEmpty())))))
+			expectConflict(t, h.Registry.PutCluster(t.Context(), broken, ownership.Revision{}))
+		})
 	}
 }
 

@@ -20,6 +20,12 @@ type Harness struct {
 
 	// Damage changes the stored item of a record behind the store's back.
 	Damage func(t testing.TB, key ownership.Key, damage Damage)
+
+	// DamageCluster does so with a cluster's entry.
+	DamageCluster func(t testing.TB, id string, damage Damage)
+
+	// SetState writes a state into a cluster's entry behind the store's back.
+	SetState func(t testing.TB, id string, state ownership.ClusterState)
 }
 
 // Run runs the contract. start returns a fresh, empty store; page limits, if
@@ -41,6 +47,7 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		{"a revision that cannot follow is refused", badRevision},
 		{"a lost reply is recognised by the write ID", lostReply},
 		{"a lost reply to a delete is a conflict with nothing left", lostReplyToDelete},
+		{"a record that readers would refuse is not written", unwritable},
 		{"a record beyond the item limit is refused", tooLarge},
 		{"a cancelled call is an error and changes nothing", cancelled},
 		{"a listing is complete beyond a page", completeListing},
@@ -50,6 +57,9 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		{"a cluster is claimed once", claimCluster},
 		{"a cluster's entry comes back as it was written", roundTripCluster},
 		{"clusters are listed completely", listClusters},
+		{"a state of a newer version comes through, and is not written", unknownState},
+		{"an entry that readers would refuse is not written", unwritableCluster},
+		{"an entry that cannot be read is named and hides no other", unreadableCluster},
 		{"a lost reply to a claim is recognised by the write ID", lostReplyToClaim},
 	}
 	for _, c := range cases {

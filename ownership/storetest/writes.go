@@ -210,3 +210,25 @@ func retried(write func() error) error {
 	}
 	return err
 }
+
+func unwritable(t *testing.T, h Harness) {
+	for name, spoil := range map[string]func(*ownership.Record){
+		"target not canonical":   func(r *ownership.Record) { r.Held["[::ffff:10.0.0.5]:80"] = noon },
+		"target without a port":  func(r *ownership.Record) { r.Releasing["10.0.0.5"] = noon },
+		"held and releasing":     func(r *ownership.Record) { r.Releasing["10.0.0.5:8080"] = noon },
+		"slash in the namespace": func(r *ownership.Record) { r.Owner.Namespace = "a/b" },
+		"no name":                func(r *ownership.Record) { r.Owner.Name = "" },
+		"no binding UID":         func(r *ownership.Record) { r.BindingUID = "" },
+		"group is no ARN":        func(r *ownership.Record) { r.Group = "cluster" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			rec := record(blue, owner("a"))
+			spoil(&rec)
+			err := h.Store.Put(t.Context(), rec, ownership.Revision{})
+			g.Expect(err).To(HaveOccurred())
+			g.Expect(err).NotTo(MatchError(ownership.ErrConflict))
+			expectRecords(t, h.Store, blue)
+		})
+	}
+}

@@ -46,7 +46,13 @@ func harness(t *testing.T, in *table.Table) storetest.Harness {
 		Registry:  store,
 		LoseReply: func() { wire.lose.Store(true) },
 		Damage: func(t testing.TB, key ownership.Key, damage storetest.Damage) {
-			change(t, in, key, damage.Apply)
+			change(t, in, string(key.Group), key.Owner.String(), damage.Apply)
+		},
+		DamageCluster: func(t testing.TB, id string, damage storetest.Damage) {
+			change(t, in, "cluster", id, damage.Apply)
+		},
+		SetState: func(t testing.TB, id string, state ownership.ClusterState) {
+			change(t, in, "cluster", id, func(item map[string]any) { item["state"] = string(state) })
 		},
 	}
 }
@@ -69,15 +75,15 @@ func (l *lossy) Do(r *http.Request) (*http.Response, error) {
 }
 
 // change rewrites an item as somebody could in the console.
-func change(t testing.TB, in *table.Table, key ownership.Key, apply func(map[string]any)) {
+func change(t testing.TB, in *table.Table, hash, rng string, apply func(map[string]any)) {
 	t.Helper()
 	g := NewWithT(t)
 	out, err := in.Client.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName:      aws.String(in.Name),
 		ConsistentRead: aws.Bool(true),
 		Key: map[string]types.AttributeValue{
-			"targetGroup": &types.AttributeValueMemberS{Value: string(key.Group)},
-			"owner":       &types.AttributeValueMemberS{Value: key.Owner.String()},
+			"targetGroup": &types.AttributeValueMemberS{Value: hash},
+			"owner":       &types.AttributeValueMemberS{Value: rng},
 		},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
