@@ -50,6 +50,7 @@ type Ledger struct {
 	listing   Set
 	tally     Tally
 	begun     time.Time // start of the pass
+	used      bool      // the table served the pass
 }
 
 type pending struct {
@@ -80,7 +81,7 @@ func NewLedger(store Store, id Identity, env Env) *Ledger {
 // no longer counts. The pass is as old as what it wants: at is from before
 // that was read, on the ledger's clock.
 func (l *Ledger) Begin(at time.Time) {
-	l.begun, l.look, l.listing = at, nil, nil
+	l.begun, l.used, l.look, l.listing = at, false, nil, nil
 	for _, f := range l.facts {
 		f.failed = nil
 	}
@@ -95,6 +96,9 @@ func (l *Ledger) Loaded() bool { return l.loaded }
 func (l *Ledger) Finished() bool {
 	return l.own.Empty() && len(l.lost) == 0 && !l.Inherited()
 }
+
+// Used reports whether the table has served a call of the pass.
+func (l *Ledger) Used() bool { return l.used }
 
 // Record returns our record as last written or read.
 func (l *Ledger) Record() Record { return l.own.Clone() }
@@ -124,6 +128,7 @@ func (l *Ledger) Look(ctx context.Context) error {
 		return fmt.Errorf("read the records of target group %s: %w", l.id.Group.Name(), err)
 	}
 	ended := l.env.Now()
+	l.used = true
 
 	look := &Look{unreadable: read.Unreadable, stale: map[Owner]bool{}, began: began}
 	for _, u := range read.Unreadable {

@@ -19,6 +19,7 @@ func (l *Ledger) write(ctx context.Context, next Record) error {
 	err := l.store.Put(ctx, next, l.own.Revision)
 	switch {
 	case err == nil:
+		l.used = true
 		l.become(next, begun)
 		return nil
 	case errors.Is(err, ErrConflict):

@@ -150,7 +150,7 @@ func (r *Reconciler) finish(ctx context.Context, key ownership.Key, ledger *owne
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.states.forget(key)
 	r.backoff.Forget(key)
-	r.recovery.ends(key)
+	r.recovery.leaves(key)
 	metrics.Forget(key.Namespace, key.Name)
 }
 
@@ -205,8 +205,7 @@ type round struct {
 // takes out its own targets only.
 func (b *round) exclusive() bool { return !b.Spec.MultiClusterTargetGroup && !b.deleting() }
 
-// called reports whether the load balancer API served the pass: most passes
-// have nothing to ask.
+// called reports whether the load balancer API served the pass.
 func (b *round) called() bool {
 	return b.compared || len(b.report.Registered)+len(b.report.Deregistered) > 0
 }

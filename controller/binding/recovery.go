@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/ownership/plan"
 )
 
 // WakeUp names a binding that is worth another pass although nothing of it
@@ -20,12 +21,13 @@ type WakeUp = event.TypedGenericEvent[client.ObjectKey]
 // outage the back-off of each would be tens of seconds.
 //
 // The one that has waited longest is tried every probePeriod, for all of
-// them. A pass that succeeds wakes two. When the outage is over they double from
-// round to round; while only some calls go through, there are not more than
-// two tries for each that does.
+// them. A pass that is served wakes two. When the outage is over they double
+// from round to round; while only some calls go through, there are not more
+// than two tries for each that does.
 type recovery struct {
 	mu      sync.Mutex
 	waiting []client.ObjectKey // in the order in which they failed
+	awake   map[client.ObjectKey]bool
 	wake    chan WakeUp
 }
 
@@ -36,12 +38,15 @@ const (
 
 // newRecovery has room for as many bindings as are woken before the work
 // queue takes them. What does not fit comes with its own retry.
-func newRecovery() *recovery { return &recovery{wake: make(chan WakeUp, 1024)} }
+func newRecovery() *recovery {
+	return &recovery{awake: map[client.ObjectKey]bool{}, wake: make(chan WakeUp, 1024)}
+}
 
-// fails notes that the binding waits.
+// fails notes that the binding waits, or waits on.
 func (r *recovery) fails(key client.ObjectKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	delete(r.awake, key)
 	if !slices.Contains(r.waiting, key) {
 		r.waiting = append(r.waiting, key)
 	}
@@ -54,25 +59,41 @@ func (r *recovery) probe(key client.ObjectKey) bool {
 	return len(r.waiting) > 0 && r.waiting[0] == key
 }
 
-// ends notes that the binding waits no longer.
-func (r *recovery) ends(key client.ObjectKey) {
+// ends notes that the binding waits no longer, and reports whether it was
+// the one that is tried for all.
+func (r *recovery) ends(key client.ObjectKey) (head bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting = slices.DeleteFunc(r.waiting, func(k client.ObjectKey) bool { return k == key })
+	i := slices.Index(r.waiting, key)
+	if i < 0 {
+		return false
+	}
+	r.waiting = slices.Delete(r.waiting, i, i+1)
+	delete(r.awake, key)
+	return i == 0
 }
 
-// served wakes the bindings that have waited longest.
-func (r *recovery) served() {
+// rouseNext wakes those n that have waited longest, of the ones that sleep.
+func (r *recovery) rouseNext(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := min(wokenByOne, len(r.waiting))
-	for _, key := range r.waiting[:n] {
-		select {
-		case r.wake <- WakeUp{Object: key}:
-		default:
+	for _, key := range r.waiting {
+		if n == 0 {
+			return
+		}
+		if !r.awake[key] {
+			r.rouse(key)
+			n--
 		}
 	}
-	r.waiting = slices.Delete(r.waiting, 0, n)
+}
+
+func (r *recovery) rouse(key client.ObjectKey) {
+	select {
+	case r.wake <- WakeUp{Object: key}:
+		r.awake[key] = true
+	default:
+	}
 }
 
 // outages are the reasons that befall all bindings at once.
@@ -82,19 +103,35 @@ var outages = map[v1beta1.ConditionReason]bool{
 	v1beta1.ReasonLoadBalancerUnavailable: true,
 }
 
-// follow keeps the account of who waits and who is served.
+// follow keeps the account of who waits and who is served. A binding with a
+// trouble of its own does not wait for the end of anything.
 func (r *recovery) follow(b *round, err error) {
-	if err == nil {
-		err = b.firstFailure().Err
-	}
 	key := client.ObjectKeyFromObject(b)
 	switch {
-	case err == nil:
-		r.ends(key)
-		if b.called() {
-			r.served()
-		}
-	case outages[explain(err)]:
+	case b.outage(err):
 		r.fails(key)
+	case err == nil && b.served():
+		r.ends(key)
+		r.rouseNext(wokenByOne)
+	default:
+		r.leaves(key)
 	}
 }
+
+// leaves ends the wait of a binding that shows nothing about the others'.
+func (r *recovery) leaves(key client.ObjectKey) {
+	if r.ends(key) {
+		r.rouseNext(1)
+	}
+}
+
+// outage reports whether any call of the pass failed for a reason that
+// befalls all bindings.
+func (b *round) outage(err error) bool {
+	return err != nil && outages[explain(err)] ||
+		slices.ContainsFunc(b.report.Plan.Steps, func(s plan.Step) bool { return s.Err != nil && outages[explain(s.Err)] })
+}
+
+// served reports whether the table or the load balancer API served the pass:
+// most passes have nothing to ask.
+func (b *round) served() bool { return b.called() || b.state.ledger.Used() }
