@@ -62,14 +62,20 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	if err := bindings.SetupWithManager(ctx, mgr, o.Workers, changed); err != nil {
 		return fmt.Errorf("set up the reconciler: %w", err)
 	}
+	heartbeat := cluster.HeartbeatConfig{
+		Live: mgr.GetAPIReader(), Registry: o.Table, Verify: o.Table.Verify, Gate: gate,
+		ClusterID: o.ClusterID, ControllerVersion: o.Version, Interval: o.HeartbeatPeriod,
+		NewID: uuid.NewString, Random: rand.Float64,
+	}
+	preflight := cluster.NewPreflight(heartbeat)
+	if err := mgr.AddReadyzCheck("ownership", preflight.Check); err != nil {
+		return err
+	}
 	peers := cluster.NewPeers(o.Table, o.ClusterID)
 	for _, runnable := range []manager.Runnable{
+		preflight,
 		cluster.NewLoadBalancerControllerGuard(mgr.GetAPIReader(), gate, o.Leases...),
-		cluster.NewHeartbeat(cluster.HeartbeatConfig{
-			Live: mgr.GetAPIReader(), Registry: o.Table, Verify: o.Table.Verify, Gate: gate,
-			ClusterID: o.ClusterID, ControllerVersion: o.Version, Interval: o.HeartbeatPeriod,
-			NewID: uuid.NewString, Random: rand.Float64,
-		}),
+		cluster.NewHeartbeat(heartbeat),
 		peers,
 		&binding.Orphans{Reconciler: bindings, Period: o.ComparePeriod},
 	} {

@@ -31,7 +31,7 @@ func fingerprint(ctx context.Context, live client.Reader) (string, error) {
 
 // claim is this cluster's hold on its ID.
 type claim struct {
-	registry    ownership.Registry
+	registry    Registry
 	id          string
 	fingerprint string
 	version     string // of the controller
@@ -39,6 +39,14 @@ type claim struct {
 
 	entry ownership.Cluster // the zero Revision: there is none
 	known bool              // entry is what the table holds, as far as we know
+
+	onlyID bool // no other ID of this cluster has records
+}
+
+// Registry is the registry, and the index that tells which IDs have records.
+type Registry interface {
+	ownership.Registry
+	Groups(ctx context.Context, clusterID string) ([]ownership.Key, error)
 }
 
 // writesPerRenewal is how often a renewal writes until it gives up. Besides
@@ -48,17 +56,13 @@ const writesPerRenewal = 3
 // renew claims the ID, or shows that the cluster still lives. It costs one
 // write if nobody else has written the entry since the last renewal.
 //
-// It writes nothing and returns a [DuplicateIDError], [RetiredError] or
-// [UnknownStateError] if the entry is not ours to use. Other errors wrap a
-// class of package ownership; the next renewal starts from what the table
-// holds by then.
+// It writes nothing and returns a [DuplicateIDError], [RenamedError],
+// [RetiredError], [UnknownStateError] or [UnreadableEntryError] if the entry is
+// not ours to use. Other errors wrap a class of package ownership; the next
+// renewal starts from what the table holds by then.
 func (c *claim) renew(ctx context.Context) (ownership.ClusterState, error) {
 	for range writesPerRenewal {
-		if err := c.load(ctx); err != nil {
-			return "", err
-		}
-		if err := c.refusal(); err != nil {
-			c.known = false
+		if err := c.vet(ctx); err != nil {
 			return "", err
 		}
 		if ours, err := c.write(ctx); ours || err != nil {
@@ -66,6 +70,48 @@ func (c *claim) renew(ctx context.Context) (ownership.ClusterState, error) {
 		}
 	}
 	return "", fmt.Errorf("entry of cluster %q keeps changing: %w", c.id, ownership.ErrConflict)
+}
+
+// vet reads what it does not know and says why the ID is not ours to use. It
+// writes nothing.
+func (c *claim) vet(ctx context.Context) error {
+	if err := c.load(ctx); err != nil {
+		return err
+	}
+	err := c.refusal()
+	if err == nil {
+		err = c.notRenamed(ctx)
+	}
+	if err != nil {
+		c.known = false
+	}
+	return err
+}
+
+// notRenamed looks once, at the start, for another ID under which this cluster
+// has records: the ID was changed, and their targets would be nobody's.
+func (c *claim) notRenamed(ctx context.Context) error {
+	if c.onlyID {
+		return nil
+	}
+	read, err := c.registry.Clusters(ctx)
+	if err != nil {
+		return fmt.Errorf("look for other IDs of this cluster: %w", err)
+	}
+	for _, entry := range read.Clusters {
+		if entry.ID == c.id || entry.Fingerprint != c.fingerprint || entry.State == ownership.ClusterRetired {
+			continue
+		}
+		keys, err := c.registry.Groups(ctx, entry.ID)
+		if err != nil {
+			return fmt.Errorf("look for records of this cluster under the ID %q: %w", entry.ID, err)
+		}
+		if len(keys) > 0 {
+			return &RenamedError{ID: c.id, Earlier: entry.ID}
+		}
+	}
+	c.onlyID = true
+	return nil
 }
 
 func (c *claim) load(ctx context.Context) error {
@@ -76,6 +122,8 @@ func (c *claim) load(ctx context.Context) error {
 	switch {
 	case errors.Is(err, ownership.ErrNotFound):
 		entry = ownership.Cluster{ID: c.id, Fingerprint: c.fingerprint, State: ownership.ClusterActive}
+	case errors.Is(err, ownership.ErrUnreadable):
+		return &UnreadableEntryError{ID: c.id, Err: err}
 	case err != nil:
 		return fmt.Errorf("read the entry of cluster %q: %w", c.id, err)
 	}
@@ -91,7 +139,7 @@ func (c *claim) refusal() error {
 		return &DuplicateIDError{ID: c.id, Ours: c.fingerprint, Theirs: c.entry.Fingerprint}
 	case c.entry.State == ownership.ClusterRetired:
 		return &RetiredError{ID: c.id}
-	case c.entry.State != ownership.ClusterActive && c.entry.State != ownership.ClusterDrained:
+	case !c.entry.State.Known():
 		return &UnknownStateError{ID: c.id, State: c.entry.State}
 	}
 	return nil

@@ -11,50 +11,61 @@ import (
 	"target-ownership-controller/ownership"
 )
 
-// NotClaimedError says that the cluster ID has not been claimed yet. Err is
-// nil before the first answer, and else wraps an error class of package
-// ownership or the error of the Kubernetes API. The claim is retried.
+// NotClaimedError says that the cluster ID has not been claimed yet, or that
+// the claim has lapsed. Err is nil before the first answer, and else wraps an
+// error class of package ownership or the error of the Kubernetes API. The
+// claim is retried.
 type NotClaimedError struct {
 	ID  string
 	Err error
+	// Lapsed is for how long a claim counts that has not been renewed; zero
+	// if the ID has not been claimed since the start.
+	Lapsed time.Duration
 }
 
 func (e *NotClaimedError) Error() string {
-	if e.Err == nil {
+	switch {
+	case e.Lapsed > 0 && e.Err == nil:
+		return fmt.Sprintf("cluster ID %q has not been confirmed in the ownership table for more than %s", e.ID, e.Lapsed)
+	case e.Lapsed > 0:
+		return fmt.Sprintf("cluster ID %q has not been confirmed in the ownership table for more than %s: %v%s", e.ID, e.Lapsed, e.Err, advice(e.Err))
+	case e.Err == nil:
 		return fmt.Sprintf("cluster ID %q is not claimed in the ownership table yet", e.ID)
+	default:
+		return fmt.Sprintf("cluster ID %q cannot be claimed in the ownership table: %v%s", e.ID, e.Err, advice(e.Err))
 	}
-	return fmt.Sprintf("cluster ID %q cannot be claimed in the ownership table: %v%s", e.ID, e.Err, advice(e.Err))
 }
 
 // Unwrap returns why the claim failed.
 func (e *NotClaimedError) Unwrap() error { return e.Err }
 
 func (e *NotClaimedError) class() string {
-	for _, c := range tableAdvice {
-		if errors.Is(e.Err, c.class) {
-			return "not claimed: " + c.class.Error()
+	return fmt.Sprintf("not claimed: lapsed %t, %s", e.Lapsed > 0, causeOf(e.Err))
+}
+
+// causeOf names the cause of a failure, the same for all that differ in
+// details only.
+func causeOf(err error) string {
+	if c, ok := errors.AsType[closure](err); ok {
+		return c.class()
+	}
+	for _, class := range tableClasses {
+		if errors.Is(err, class) {
+			return class.Error()
 		}
 	}
-	return fmt.Sprintf("not claimed: failed %t", e.Err != nil)
+	return fmt.Sprintf("failed %t, forbidden %t", err != nil, apierrors.IsForbidden(err))
 }
 
-var tableAdvice = []struct {
-	class  error
-	advice string
-}{
-	{ownership.ErrTableMissing, "create the table, or correct the table name or region that the controller was given"},
-	{ownership.ErrTableCreating, "nothing to do but wait until the table is active"},
-	{ownership.ErrForbidden, "give the controller's IAM role its permissions on the table"},
-	{ownership.ErrThrottled, "nothing to do unless it lasts; then raise the table's capacity"},
-	{ownership.ErrUnavailable, "check the network path to DynamoDB, and the region or endpoint that the controller was given"},
+// tableClasses are the ways in which the table can fail. What to do is in the
+// errors of the store.
+var tableClasses = []error{
+	ownership.ErrTableMissing, ownership.ErrTableCreating, ownership.ErrForbidden, ownership.ErrThrottled,
+	ownership.ErrUnavailable, ownership.ErrConflict,
 }
 
+// advice is for errors of the Kubernetes API.
 func advice(err error) string {
-	for _, c := range tableAdvice {
-		if errors.Is(err, c.class) {
-			return "; " + c.advice
-		}
-	}
 	if apierrors.IsForbidden(err) {
 		return "; give the controller's service account the permission"
 	}
@@ -74,9 +85,13 @@ type DuplicateIDError struct {
 func (e *DuplicateIDError) Error() string {
 	return fmt.Sprintf("cluster ID %q belongs to another cluster: its kube-system namespace has the UID %s, ours %s;"+
 		" choose another --cluster-id for one of the two, or, if the other cluster is gone for good"+
-		" (the attribute heartbeatAt of its entry stands still), remove its entry from the ownership table",
-		e.ID, e.Theirs, e.Ours)
+		" (the attribute heartbeatAt of its entry has stood still for 5 minutes and more), remove its entry from the ownership table (%s)",
+		e.ID, e.Theirs, e.Ours, keyOf(e.ID))
 }
+
+// keyOf is the key of a cluster's entry in the table, for people who are to
+// find it there.
+func keyOf(id string) string { return fmt.Sprintf("targetGroup=cluster, owner=%s", id) }
 
 func (e *DuplicateIDError) class() string { return "duplicate ID of " + e.Theirs }
 
@@ -85,8 +100,8 @@ func (e *DuplicateIDError) class() string { return "duplicate ID of " + e.Theirs
 type RetiredError struct{ ID string }
 
 func (e *RetiredError) Error() string {
-	return fmt.Sprintf("cluster %q is retired: it registers no targets; if it is to serve again, set its state in the ownership table to %s",
-		e.ID, ownership.ClusterActive)
+	return fmt.Sprintf("cluster %q is retired: it registers no targets; if it is to serve again, set the state of its entry in the ownership table (%s) to %s",
+		e.ID, keyOf(e.ID), ownership.ClusterActive)
 }
 
 func (e *RetiredError) class() string { return "retired" }
@@ -99,11 +114,45 @@ type UnknownStateError struct {
 }
 
 func (e *UnknownStateError) Error() string {
-	return fmt.Sprintf("cluster %q has the unknown state %q in the ownership table: upgrade this controller, or set the state to %s",
-		e.ID, e.State, ownership.ClusterActive)
+	return fmt.Sprintf("cluster %q has the unknown state %q in the ownership table: upgrade this controller, or set the state of its entry (%s) to %s",
+		e.ID, e.State, keyOf(e.ID), ownership.ClusterActive)
 }
 
 func (e *UnknownStateError) class() string { return "unknown state " + string(e.State) }
+
+// UnreadableEntryError says that our entry is there and cannot be understood,
+// so that nobody knows whose it is. Err says why, and wraps
+// [ownership.ErrUnreadable].
+type UnreadableEntryError struct {
+	ID  string
+	Err error
+}
+
+func (e *UnreadableEntryError) Error() string {
+	return fmt.Sprintf("the entry of cluster %q in the ownership table (%s) cannot be understood: %v; upgrade this controller, or repair the entry",
+		e.ID, keyOf(e.ID), e.Err)
+}
+
+// Unwrap returns the error of the table.
+func (e *UnreadableEntryError) Unwrap() error { return e.Err }
+
+func (e *UnreadableEntryError) class() string { return "unreadable entry" }
+
+// RenamedError says that this cluster is registered under another ID too, and
+// has records under it that nobody would look after if it took the new one.
+type RenamedError struct {
+	ID      string // that we were given
+	Earlier string // that the records are under
+}
+
+func (e *RenamedError) Error() string {
+	return fmt.Sprintf("this cluster is registered in the ownership table as %q and has targets under that ID, which --cluster-id=%s would leave behind in their target groups;"+
+		" set --cluster-id back to %q; or, if the ID has to change, let the controller release the targets under the old ID first (delete the bindings),"+
+		" or retire the old ID and look after its targets yourself: set the state of its entry (%s) to %s",
+		e.Earlier, e.ID, e.Earlier, keyOf(e.Earlier), ownership.ClusterRetired)
+}
+
+func (e *RenamedError) class() string { return "renamed from " + e.Earlier }
 
 // LoadBalancerControllerError says that the AWS Load Balancer Controller runs
 // in this cluster, or may run.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"target-ownership-controller/ownership"
 )
@@ -28,13 +27,19 @@ const (
 	renewalTimeout = 10 * time.Second // all calls of one renewal
 	firstRetry     = time.Second
 	lastRetry      = 30 * time.Second
+	// lastRenewalRetry is for a claim that we had: should it lapse, passes wait
+	// for its renewal, and go on within seconds of the end of an outage.
+	lastRenewalRetry = 4 * time.Second
+
+	// missedHeartbeats may go by before a claim lapses.
+	missedHeartbeats = 3
 )
 
 // HeartbeatConfig is what a heartbeat needs. All fields but Verify are
 // required.
 type HeartbeatConfig struct {
 	Live     client.Reader // uncached
-	Registry ownership.Registry
+	Registry Registry
 	Gate     *Gate
 	// Verify, if set, checks the table before the ID is claimed in it.
 	Verify func(context.Context) error
@@ -52,14 +57,15 @@ type HeartbeatConfig struct {
 //
 // It opens the gate when the ID is claimed. It closes the gate when the entry
 // turns out to be another cluster's, also later at run time, or is retired.
-// Table errors before the claim keep the gate closed; after it they do not
-// close it, since passes meet the table themselves. Whatever happens is
-// retried, never returned: a restart would not help.
+// Table errors before the claim keep the gate closed; after it they leave it
+// open until the claim lapses. Whatever happens is retried, never returned: a
+// restart would not help. Why so: docs/decisions/0003-cluster-identity.md.
 type Heartbeat struct {
 	config   HeartbeatConfig
 	claim    *claim // nil until the fingerprint is known
 	standing standing
-	failures int
+	failures int // without an answer, in a row
+	outage   outage
 }
 
 // standing is the last definite answer of the registry.
@@ -74,7 +80,7 @@ const (
 // NewHeartbeat returns a heartbeat that has not begun.
 func NewHeartbeat(config HeartbeatConfig) *Heartbeat {
 	config.Gate.close(registryKeeper, &NotClaimedError{ID: config.ClusterID})
-	return &Heartbeat{config: config}
+	return &Heartbeat{config: config, outage: outage{name: "heartbeat"}}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -89,68 +95,85 @@ func (h *Heartbeat) Start(ctx context.Context) error {
 
 // beat renews the claim once and returns how long to wait.
 func (h *Heartbeat) beat(ctx context.Context) time.Duration {
+	a := admission{
+		id: h.config.ClusterID, number: h.config.Gate.renewing(), began: h.config.Gate.now(),
+		validity: missedHeartbeats*h.config.Interval + renewalTimeout,
+	}
 	state, err := h.renew(ctx)
-	if err == nil {
-		h.standing, h.failures = admitted, 0
-		h.config.Gate.admit(state == ownership.ClusterDrained)
-		return h.config.Interval
+	if ctx.Err() != nil {
+		return 0 // a shutdown is no answer
 	}
-	h.failures++
-	if ctx.Err() == nil {
-		h.report(ctx, err)
+	refusal, isRefusal := errors.AsType[closure](err)
+	switch {
+	case err == nil:
+		h.config.Gate.admit(a, state == ownership.ClusterDrained)
+		h.standing = admitted
+	case isRefusal:
+		h.config.Gate.refuse(a, refusal)
+		h.standing = refused
+	default:
+		h.failures++
+		h.unanswered(err)
 	}
-	return retryAfter(h.failures, h.config.Random())
+	h.outage.note(ctx, meaning[h.standing], err)
+	if err != nil && !isRefusal {
+		return h.retryAfter()
+	}
+	h.failures = 0
+	return h.config.Interval
 }
 
 func (h *Heartbeat) renew(ctx context.Context) (ownership.ClusterState, error) {
 	ctx, cancel := context.WithTimeout(ctx, renewalTimeout)
 	defer cancel()
 	if h.claim == nil {
-		if err := h.verify(ctx); err != nil {
-			return "", err
-		}
-		fingerprint, err := fingerprint(ctx, h.config.Live)
+		claim, err := h.config.claim(ctx)
 		if err != nil {
 			return "", err
 		}
-		h.claim = &claim{
-			registry: h.config.Registry, id: h.config.ClusterID, fingerprint: fingerprint,
-			version: h.config.ControllerVersion, newID: h.config.NewID,
-		}
+		h.claim = claim
 	}
 	return h.claim.renew(ctx)
 }
 
-func (h *Heartbeat) verify(ctx context.Context) error {
-	if h.config.Verify == nil {
-		return nil
+// claim checks the table and returns a claim on the cluster ID, not made yet.
+func (c HeartbeatConfig) claim(ctx context.Context) (*claim, error) {
+	if c.Verify != nil {
+		if err := c.Verify(ctx); err != nil {
+			return nil, err
+		}
 	}
-	return h.config.Verify(ctx)
+	fingerprint, err := fingerprint(ctx, c.Live)
+	if err != nil {
+		return nil, err
+	}
+	return &claim{
+		registry: c.Registry, id: c.ClusterID, fingerprint: fingerprint,
+		version: c.ControllerVersion, newID: c.NewID,
+	}, nil
 }
 
-func (h *Heartbeat) report(ctx context.Context, err error) {
-	logger := log.FromContext(ctx).WithName("heartbeat").WithValues("failures", h.failures)
-	refusal, isRefusal := errors.AsType[closure](err)
-	switch {
-	case isRefusal:
-		h.standing = refused
-		h.config.Gate.close(registryKeeper, refusal)
-		logger.Error(err, "the registry refuses this cluster, so nothing is reconciled")
-	case h.standing == unanswered:
-		unclaimed := &NotClaimedError{ID: h.config.ClusterID, Err: err}
-		h.config.Gate.close(registryKeeper, unclaimed)
-		logger.Error(unclaimed, "nothing is reconciled yet")
-	default:
-		logger.Error(err, "heartbeat failed, so other clusters see this one as silent")
+// unanswered leaves the last answer as it is.
+func (h *Heartbeat) unanswered(err error) {
+	if h.standing == unanswered {
+		h.config.Gate.close(registryKeeper, &NotClaimedError{ID: h.config.ClusterID, Err: err})
+		return
 	}
+	h.config.Gate.trouble(err)
 }
 
-// retryAfter doubles from half to all of firstRetry up to half to all of
-// lastRetry.
-func retryAfter(failures int, random float64) time.Duration {
-	const doublings = 5 // 32 s, above lastRetry
-	full := min(firstRetry<<min(failures-1, doublings), lastRetry)
-	return full/2 + time.Duration(random*float64(full/2))
+var meaning = map[standing]string{
+	unanswered: "the cluster ID is not claimed, so nothing is reconciled",
+	admitted:   "heartbeat failed: other clusters see this one as silent, and if it goes on, nothing is reconciled",
+	refused:    "the registry refuses this cluster, so nothing is reconciled",
+}
+
+func (h *Heartbeat) retryAfter() time.Duration {
+	last := lastRetry
+	if h.standing == admitted {
+		last = lastRenewalRetry
+	}
+	return backOff(h.failures, last, h.config.Random())
 }
 
 // pause waits and reports whether ctx still lives.

@@ -10,7 +10,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // LoadBalancerControllerLease is the default leader lease of the AWS Load
@@ -53,6 +52,7 @@ type LoadBalancerControllerGuard struct {
 
 	sightings map[types.NamespacedName]leaseSighting
 	answered  time.Time // when the last successful check began
+	outage    outage
 }
 
 // leaseSighting is the first time we saw a lease with this renewal.
@@ -73,7 +73,7 @@ func NewLoadBalancerControllerGuard(live client.Reader, gate *Gate, leases ...ty
 		leases = []types.NamespacedName{LoadBalancerControllerLease}
 	}
 	gate.close(loadBalancerControllerKeeper, &LeaseUnreadableError{})
-	return &LoadBalancerControllerGuard{live: live, gate: gate, leases: leases}
+	return &LoadBalancerControllerGuard{live: live, gate: gate, leases: leases, outage: outage{name: "load-balancer-controller"}}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -94,6 +94,7 @@ func (g *LoadBalancerControllerGuard) check(ctx context.Context) time.Duration {
 		g.unread(ctx, err)
 		return leaseCheckInterval
 	}
+	g.outage.note(ctx, "", nil)
 	g.answered = began
 	g.sight(leases, time.Now())
 
@@ -132,7 +133,7 @@ func (g *LoadBalancerControllerGuard) unread(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	log.FromContext(ctx).WithName("load-balancer-controller").Error(err, "cannot check for the AWS Load Balancer Controller")
+	g.outage.note(ctx, "cannot check for the AWS Load Balancer Controller", err)
 	if g.answered.IsZero() || time.Since(g.answered) >= blindFor {
 		g.gate.close(loadBalancerControllerKeeper, &LeaseUnreadableError{Err: err})
 	}

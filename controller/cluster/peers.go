@@ -32,6 +32,7 @@ type Peer struct {
 type Peers struct {
 	registry ownership.Registry
 	self     string
+	outage   outage
 
 	mu        sync.Mutex
 	sightings map[string]heartbeatSighting
@@ -48,7 +49,7 @@ type heartbeatSighting struct {
 
 // NewPeers returns the peers of the cluster with the ID self, none seen yet.
 func NewPeers(registry ownership.Registry, self string) *Peers {
-	return &Peers{registry: registry, self: self}
+	return &Peers{registry: registry, self: self, outage: outage{name: "peers"}}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -58,8 +59,8 @@ func (p *Peers) NeedLeaderElection() bool { return true }
 // when ctx ends.
 func (p *Peers) Start(ctx context.Context) error {
 	for {
-		if _, err := p.Observe(ctx); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).WithName("peers").Error(err, "cannot see the other clusters")
+		if _, err := p.Observe(ctx); ctx.Err() == nil {
+			p.outage.note(ctx, "the other clusters cannot be seen", err)
 		}
 		if !pause(ctx, peersInterval) {
 			return nil

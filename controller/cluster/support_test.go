@@ -63,7 +63,7 @@ func newID() string { return fmt.Sprintf("write-%d", writes.Add(1)) }
 
 // config is a heartbeat every 10 s of the cluster with the given kube-system
 // UID, all of which call themselves blue.
-func config(uid types.UID, registry ownership.Registry) cluster.HeartbeatConfig {
+func config(uid types.UID, registry cluster.Registry) cluster.HeartbeatConfig {
 	return cluster.HeartbeatConfig{
 		Live:              kubeSystem(uid).Build(),
 		Registry:          registry,

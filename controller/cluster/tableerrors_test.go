@@ -72,28 +72,21 @@ func TestLostReplies(t *testing.T) {
 }
 
 func TestTableErrorsAtStartKeepTheGateClosed(t *testing.T) {
-	for _, tc := range []struct {
-		class  error
-		advice string
-	}{
-		{ownership.ErrTableMissing, "create the table"},
-		{ownership.ErrTableCreating, "wait until the table is active"},
-		{ownership.ErrForbidden, "IAM role"},
-		{ownership.ErrThrottled, "capacity"},
-		{ownership.ErrUnavailable, "network path"},
+	for _, class := range []error{
+		ownership.ErrTableMissing, ownership.ErrTableCreating, ownership.ErrForbidden,
+		ownership.ErrThrottled, ownership.ErrUnavailable,
 	} {
-		t.Run(tc.class.Error(), func(t *testing.T) {
+		t.Run(class.Error(), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				g := NewWithT(t)
 				table, calls := memory.New(), &journal{}
-				table.Intercept(calls.intercept(refuse(tc.class)))
+				table.Intercept(calls.intercept(refuse(class)))
 				gate := beating(t, config("uid-a", table))
 				g.Expect(gate.Check()).To(BeAssignableToTypeOf(&cluster.NotClaimedError{}))
-				g.Expect(gate.Check()).To(MatchError(tc.class))
-				g.Expect(gate.Check()).To(MatchError(ContainSubstring(tc.advice)))
+				g.Expect(gate.Check()).To(MatchError(class))
 
 				pass(time.Hour)
-				g.Expect(gate.Check()).To(MatchError(tc.class))
+				g.Expect(gate.Check()).To(MatchError(class))
 				g.Expect(calls.count(memory.PutCluster)).To(BeZero())
 
 				table.Intercept(nil)
@@ -124,17 +117,6 @@ func TestRetriesBackOffToTensOfSeconds(t *testing.T) {
 			g.Expect(calls.gaps()).To(HaveEach(BeNumerically("<=", 30*time.Second)))
 		})
 	}
-}
-
-func TestTableErrorsAfterTheClaimKeepTheGateOpen(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		g := NewWithT(t)
-		table := memory.New()
-		gate := beating(t, config("uid-a", table))
-		table.Intercept(refuse(ownership.ErrUnavailable))
-		pass(time.Hour)
-		g.Expect(gate.Check()).To(Succeed())
-	})
 }
 
 func TestRetriesStartAnewAfterASuccess(t *testing.T) {

@@ -60,9 +60,11 @@ var classes = map[string]error{
 // advice says what to do, for the errors that somebody has to do something
 // about.
 var advice = map[error]string{
-	ownership.ErrForbidden:    "check the credentials and the policy of the role",
-	ownership.ErrTableMissing: "create it with the Terraform module, or correct the table name or the region",
-	ownership.ErrUnavailable:  "check the region, the endpoint and the network",
+	ownership.ErrForbidden:     "check the credentials and the policy of the role",
+	ownership.ErrTableMissing:  "create it with the Terraform module, or correct the table name or the region",
+	ownership.ErrTableCreating: "wait until it is",
+	ownership.ErrThrottled:     "nothing to do unless it lasts; then raise its capacity",
+	ownership.ErrUnavailable:   "check the region, the endpoint and the network",
 }
 
 // errUnexpected is none of the classes: an answer that no call here should get.

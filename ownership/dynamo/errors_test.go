@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,22 @@ func TestErrorsHaveTheClassOfTheirCode(t *testing.T) {
 				g.Expect(err.Error()).NotTo(ContainSubstring("RequestID"), "a repeated refusal reads the same")
 			}
 		})
+	}
+}
+
+// What to do is said here and nowhere else.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	for code, advice := range map[string]string{
+		"AccessDeniedException":     "the policy of the role",
+		"ResourceNotFoundException": "create it with the Terraform module",
+		"ResourceInUseException":    "wait until it is",
+		"ThrottlingException":       "raise its capacity",
+	} {
+		g := NewWithT(t)
+		refuse := []reply{refusal(code)}
+		sdk, _ := serve(t, map[string][]reply{"GetItem": refuse, "DescribeTable": refuse})
+		_, err := dynamo.New(sdk, "owners", dynamo.Options{}).Cluster(t.Context(), "a")
+		g.Expect(strings.Count(err.Error(), advice)).To(Equal(1), "%v", err)
 	}
 }
 
