@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,16 +12,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// accountTimeout bounds what an STS that cannot be reached adds to a start.
+// accountTimeout bounds what credentials and an STS that cannot be reached
+// add to a start.
 const accountTimeout = 5 * time.Second
 
 // account is the account of the credentials, so that a target group of
 // another one is refused by its ARN. It is empty if nobody can tell, and then
 // AWS has to refuse.
+//
+// It makes the first call to AWS, so it tells what keeps all calls from
+// working. It does not end the start: the controller says so on the bindings,
+// and tries again.
 func account(ctx context.Context, s settings, c aws.Config) string {
+	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
+	defer cancel()
+	logger := log.FromContext(ctx)
+	if _, err := c.Credentials.Retrieve(ctx); err != nil {
+		logger.Error(err, "every call to AWS will fail", "cause", rootOf(err))
+		return ""
+	}
 	id, err := callerAccount(ctx, s, c)
-	if err != nil {
-		log.FromContext(ctx).Info("the account of the credentials is unknown, so target group ARNs are not checked for theirs", "reason", err.Error())
+	switch host := unknownHost(err); {
+	case host != "":
+		logger.Error(err, fmt.Sprintf("there is no host %s: --region %s may be misspelt, or DNS does not answer for AWS", host, s.region))
+	case err != nil:
+		logger.Info("the account of the credentials is unknown, so target group ARNs are not checked for theirs", "reason", err.Error())
 	}
 	return id
 }
@@ -31,11 +47,27 @@ func callerAccount(ctx context.Context, s settings, c aws.Config) (string, error
 	if s.elbv2Endpoint != "" {
 		return "", errors.New("--elbv2-endpoint is set, whose accounts AWS STS may not know")
 	}
-	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
-	defer cancel()
 	out, err := sts.NewFromConfig(c).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
 		return "", fmt.Errorf("ask AWS STS: %w", err)
 	}
 	return aws.ToString(out.Account), nil
+}
+
+// unknownHost is the host that DNS denies, if that is what went wrong. Regions
+// are host names to AWS: any list of them here would refuse the next one that
+// AWS opens.
+func unknownHost(err error) string {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		return dns.Name
+	}
+	return ""
+}
+
+// rootOf is what the SDK says of credentials that it does not have.
+func rootOf(err error) string {
+	if missing, ok := errors.AsType[*noCredentials](err); ok {
+		return missing.cause.Error()
+	}
+	return err.Error()
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"net"
+	"net/http"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -30,4 +33,33 @@ func TestAccount(t *testing.T) {
 			g.Expect(bytes.Count(lines.Bytes(), []byte("\n"))).To(Equal(c.lines))
 		})
 	}
+}
+
+// The first call tells a region that does not exist: AWS has no host for it.
+func TestRegionMisspelt(t *testing.T) {
+	g, sts, lines := NewWithT(t), newFakeAWS(t, 200, ""), &bytes.Buffer{}
+	sts.BaseEndpoint = nil
+	sts.Region = "eu-wst-1"
+	sts.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: noHost}}
+	ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(lines)))
+	g.Expect(account(ctx, settings{region: "eu-wst-1"}, sts.Config)).To(BeEmpty())
+	g.Expect(lines.String()).To(ContainSubstring("there is no host sts.eu-wst-1.amazonaws.com: --region eu-wst-1 may be misspelt"))
+}
+
+func noHost(_ context.Context, _, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
+
+func TestNoCredentialsAtStart(t *testing.T) {
+	g, sts, lines := NewWithT(t), newFakeAWS(t, 200, ""), &bytes.Buffer{}
+	sts.Credentials = chain{noInstance(t)}
+	ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(lines)))
+	g.Expect(account(ctx, settings{region: "eu-west-1"}, sts.Config)).To(BeEmpty())
+	g.Expect(sts.calls).To(BeZero())
+	g.Expect(bytes.Count(lines.Bytes(), []byte("\n"))).To(Equal(1))
+	g.Expect(lines.String()).To(And(ContainSubstring("no AWS credentials found"), ContainSubstring("access disabled to EC2 IMDS")))
 }

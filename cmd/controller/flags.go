@@ -77,6 +77,9 @@ func (l *levelFlag) Set(s string) error {
 // unreadable says what a flag takes whose value could not be read. Other
 // errors stay as they are.
 func unreadable(err error) error {
+	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown {
+		return fmt.Errorf("%w; --help lists the flags", err)
+	}
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return err

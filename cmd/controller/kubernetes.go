@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"target-ownership-controller/controller/api/v1beta1"
+)
+
+// apiTimeout bounds the first call to the Kubernetes API.
+const apiTimeout = 10 * time.Second
+
+// kubernetesAPI finds the Kubernetes API as kubectl does, or that of the
+// cluster that this process runs in, and checks that it serves our kind.
+func kubernetesAPI(ctx context.Context) (*rest.Config, error) {
+	if err := kubeconfigThere(); err != nil {
+		return nil, err
+	}
+	config, err := ctrl.GetConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("the kubeconfig names no cluster; correct it, or let KUBECONFIG name another file")
+	case err != nil:
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	return config, servesBindings(ctx, config)
+}
+
+// kubeconfigThere says what is missing, since a file that is not there and one
+// that says nothing look the same to the client library.
+func kubeconfigThere() error {
+	given := os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+	switch {
+	case given != "" && !slices.ContainsFunc(filepath.SplitList(given), exists):
+		return fmt.Errorf("KUBECONFIG: there is no file %s; correct the variable, or unset it for ~/.kube/config or the cluster that this runs in", given)
+	case given != "" || exists(clientcmd.RecommendedHomeFile):
+		return nil
+	}
+	if _, outside := rest.InClusterConfig(); outside != nil {
+		return fmt.Errorf("there is no Kubernetes API to work with: set KUBECONFIG; there is no %s either, and this is not a pod with a service account: %w",
+			clientcmd.RecommendedHomeFile, outside)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && !errors.Is(err, os.ErrNotExist)
+}
+
+// servesBindings makes the first call to the API, and tells apart why it may
+// not be answered.
+func servesBindings(ctx context.Context, config *rest.Config) error {
+	bounded := rest.CopyConfig(config)
+	bounded.Timeout = apiTimeout
+	client, err := discovery.NewDiscoveryClientForConfig(bounded)
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	served, err := client.ServerResourcesForGroupVersionWithContext(ctx, v1beta1.GroupVersion.String())
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !slices.ContainsFunc(served.APIResources, isBinding):
+		return fmt.Errorf("the CustomResourceDefinition of TargetGroupBinding is not installed in the cluster at %s, or does not serve %s: apply charts/target-ownership-controller/crds first",
+			config.Host, v1beta1.GroupVersion)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the Kubernetes API at %s does not accept the credentials: %w; renew those of the kubeconfig or of the service account", config.Host, err)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("the Kubernetes API at %s forbids to look which kinds it serves: %w; bind the ClusterRole system:discovery", config.Host, err)
+	case err != nil && apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
+		return fmt.Errorf("the Kubernetes API at %s answers with an error: %w", config.Host, err)
+	case err != nil:
+		return fmt.Errorf("the Kubernetes API at %s cannot be reached: %w; check the network, and the server and the certificate authority in the kubeconfig", config.Host, err)
+	}
+	return nil
+}
+
+func isBinding(r metav1.APIResource) bool { return r.Kind == "TargetGroupBinding" }

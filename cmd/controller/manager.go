@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"target-ownership-controller/controller/api/v1beta1"
+)
+
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;create;update
+
+// leaseID is the name of the leader lease.
+const leaseID = "target-ownership-controller-leader"
+
+// podNamespace is where a pod finds the namespace that it runs in
+// (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/).
+const podNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+func newManager(s settings, config *rest.Config) (manager.Manager, error) {
+	if s.leaderElection && s.namespace == "" && !exists(podNamespace) {
+		return nil, errors.New("--leader-election-namespace: outside a cluster name the namespace that holds the leader lease, such as default; or give --leader-elect=false if this is the only replica")
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Metrics:                       metricsserver.Options{BindAddress: s.metricsAddress},
+		HealthProbeBindAddress:        s.probeAddress,
+		LeaderElection:                s.leaderElection,
+		LeaderElectionID:              leaseID,
+		LeaderElectionNamespace:       s.namespace,
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up the manager: %w", blameFlag(err, "--health-probe-bind-address"))
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("caches", synced(mgr))
+}
+
+// runManager starts the manager and returns when it has ended.
+//
+// A manager that is told to end before its caches are filled never does
+// (https://github.com/kubernetes-sigs/controller-runtime/pull/3440). Nothing
+// has been reconciled by then, so there is nothing to wait for.
+func runManager(ctx context.Context, mgr manager.Manager) error {
+	filled := make(chan struct{})
+	go func() {
+		if mgr.GetCache().WaitForCacheSync(ctx) {
+			close(filled)
+		}
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- blameFlag(mgr.Start(ctx), "--metrics-bind-address") }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case <-filled:
+		return <-ended
+	default:
+		return nil
+	}
+}
+
+// blameFlag names the flag behind an address that cannot be listened on.
+func blameFlag(err error, flag string) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "listen" {
+		return fmt.Errorf("%s: %w; choose another address, or 0 for none", flag, err)
+	}
+	return err
+}
+
+// synced is ready once all watched kinds have been read: on a standby too,
+// so that a change of leader does not wait for it.
+func synced(mgr manager.Manager) healthz.Checker {
+	return func(req *http.Request) error {
+		ctx, cancel := context.WithTimeout(req.Context(), time.Second)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches are not synced yet")
+		}
+		return nil
+	}
+}
