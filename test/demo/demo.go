@@ -19,8 +19,9 @@ var ErrInterrupted = errors.New("interrupted")
 type Options struct {
 	Out   io.Writer
 	Color bool
-	// Keep leaves everything running after the scene with the crash, until
-	// the context ends. The scene in which a cluster is deleted is not played.
+	// Keep leaves everything running after the scene with the crash, or after
+	// a failure, until the context ends. The scene in which a cluster is
+	// deleted is not played.
 	Keep bool
 	// DynamoDBEndpoint is the URL of a DynamoDB engine that takes any
 	// credentials. Empty: an engine in this process.
@@ -49,27 +50,37 @@ var scenes = []scene{
 // is less to look at.
 const keepBefore = 5
 
+// duration is what the demo takes on two cores, for people who wait for it.
+const duration = "two and a half minutes, one of them the settle time of scene 4"
+
 // Run plays all scenes, stops everything that it started, and prints how it
 // came out. The error is [ErrInterrupted], the failed check, or what kept it
-// from being checked.
+// from being checked. With Keep, the end of the context while everything
+// stays up is no interruption.
 func Run(ctx context.Context, options Options) error {
-	s := newStage(options)
+	return newStage(options).run(ctx)
+}
+
+func (s *stage) run(ctx context.Context) error {
 	err := s.playAll(ctx)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		err = ErrInterrupted
-	}
-	if err != nil && !errors.Is(err, ErrInterrupted) {
+	case err != nil:
 		s.screen.logs(s.logTails())
+		s.screen.trouble(err)
+	}
+	if s.options.Keep && ctx.Err() == nil {
+		s.keep()
+		<-ctx.Done()
 	}
 	return s.end(err, s.close())
 }
 
 // end prints how it came out. Something left running is a failure too.
 func (s *stage) end(err, closing error) error {
-	for _, problem := range []error{err, closing} {
-		if problem != nil && !errors.Is(problem, ErrInterrupted) {
-			s.screen.trouble(problem)
-		}
+	if closing != nil {
+		s.screen.trouble(closing)
 	}
 	passed := s.checks.passed()
 	switch {
@@ -88,10 +99,9 @@ func (s *stage) end(err, closing error) error {
 func (s *stage) playAll(ctx context.Context) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the demo took longer than %s", limit))
 	defer cancel()
-	for i, scene := range scenes {
+	s.screen.say("%d scenes on this machine's loopback: about %s.", len(s.scenes), duration)
+	for i, scene := range s.scenes {
 		if s.options.Keep && i == keepBefore {
-			s.keep()
-			<-ctx.Done()
 			return nil
 		}
 		s.screen.heading(i, scene.title)

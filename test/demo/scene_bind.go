@@ -19,6 +19,8 @@ import (
 func (s *stage) bind(ctx context.Context) error {
 	s.say("In each cluster: a Deployment %s/%s of %d pods, its Service, one controller, and a TargetGroupBinding "+
 		"with multiClusterTargetGroup: true for the same group.", namespace, app, replicas)
+	s.say("What a cluster owns is in its record in the table. \"held\": it wants the target in the group, and has registered it " +
+		"or is about to. \"releasing\": it is taking the target out.")
 	err := s.inBoth(func(site *site) error {
 		if err := s.deploy(ctx, site); err != nil {
 			return err

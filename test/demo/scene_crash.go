@@ -133,12 +133,14 @@ func (s *stage) settle(ctx context.Context, restarted time.Time, left string) er
 	if err := s.show(ctx, left); err != nil {
 		return err
 	}
-	calls := callsFor(s.elb.Journal(), left, restarted)
+	// Both, so that whoever puts it back, for itself or for the other, has.
+	if err := s.verify(s.ready(ctx, s.east), s.ready(ctx, s.west)); err != nil {
+		return err
+	}
 	return s.verify(
 		s.union(ctx),
-		expect("west put it in only when no call of the killed process could take it out any more",
-			waited(calls, s.west.name, restarted.Add(ownership.Settle))),
-		s.ready(ctx, s.east), s.ready(ctx, s.west),
+		expect(left+" was put in again only when no call of the killed process could take it out any more",
+			waited(callsFor(s.elb.Journal(), left, restarted), restarted.Add(ownership.Settle))),
 	)
 }
 
@@ -166,17 +168,17 @@ func (s *stage) untilForgotten(ctx context.Context, restarted time.Time) error {
 	})
 }
 
-// waited says which call of the caller for a registration came too early.
-func waited(calls []elbsim.Entry, caller string, notBefore time.Time) error {
+// waited says which call that put the target in came too early.
+func waited(calls []elbsim.Entry, notBefore time.Time) error {
 	registered := false
 	for _, c := range calls {
-		if c.Caller != caller || c.Action != "RegisterTargets" {
+		if c.Action != "RegisterTargets" {
 			continue
 		}
 		registered = true
 		if early := notBefore.Sub(c.Time); early > 0 {
-			return fmt.Errorf("%s registered it %s too early", caller, early.Round(time.Millisecond))
+			return fmt.Errorf("%s registered it %s too early", c.Caller, early.Round(time.Millisecond))
 		}
 	}
-	return unless(registered, "%s never registered it", caller)
+	return unless(registered, "nobody registered it")
 }

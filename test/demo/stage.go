@@ -26,6 +26,7 @@ const (
 // stage is everything that the scenes play with.
 type stage struct {
 	options Options
+	scenes  []scene
 	screen  *screen
 	checks  checklist
 
@@ -56,6 +57,7 @@ type site struct {
 func newStage(options Options) *stage {
 	return &stage{
 		options: options,
+		scenes:  scenes,
 		screen:  newScreen(options.Out, options.Color),
 		east:    &site{name: "east", podCIDR: "10.1.0.0/16"},
 		west:    &site{name: "west", podCIDR: "10.2.0.0/16"},

@@ -7,7 +7,7 @@ import (
 
 // summary counts what the guard has seen, and checks it a last time.
 func (s *stage) summary(ctx context.Context) error {
-	s.screen.heading(len(scenes), "Summary")
+	s.screen.heading(len(s.scenes), "Summary")
 	t, _ := s.guard.seen()
 	untouched := s.guard.removalsOf(byHand) == 0
 	s.screen.table([]string{"IN ALL", "NUMBER"}, [][]string{

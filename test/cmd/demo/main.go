@@ -1,12 +1,13 @@
 // demo plays the controller's story on this machine; `make demo` builds what
 // it needs and runs it. It takes no flags.
 //
-// Environment: KEEP=1 leaves everything running and says how to look around.
+// Environment: KEEP=1 leaves everything running, after a failure too, and says
+// how to look around, until Ctrl-C.
 // DYNAMODB_ENDPOINT is the URL of a DynamoDB engine to use, one that takes any
 // credentials. NO_COLOR turns colours off. TOC_BIN is the folder with the
 // programs, bin/ of the repository by default.
 //
-// Exit status: 0 if all checks passed, 130 if interrupted, else 1.
+// Exit status: 0 if all checks passed, 130 if interrupted before that, else 1.
 package main
 
 import (
