@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/plan"
@@ -23,11 +24,27 @@ import (
 // binding stands for.
 type Orphans struct {
 	Reconciler *Reconciler
+	Claim      Claim
 	// Period is the time between two sweeps.
 	Period time.Duration
 
-	// ledgers outlive a sweep: a release may have to settle before it ends.
-	ledgers map[ownership.Key]*ownership.Ledger
+	// known outlives a sweep: a release may have to settle before it ends.
+	known map[ownership.Key]*orphan
+}
+
+// Claim tells whether the cluster ID is still ours, as [cluster.Gate] does. An
+// orphan is nobody's but for the ID in its key, so that a process which goes on
+// after its ID was given away would take the new owner's records for orphans.
+type Claim interface {
+	Mark() cluster.Mark
+	// CheckSince demands a confirmation of the ID that is newer than the mark.
+	CheckSince(cluster.Mark) error
+}
+
+// orphan is a record that may be one.
+type orphan struct {
+	ledger *ownership.Ledger
+	read   cluster.Mark // after all that the ledger knows was read
 }
 
 // NeedLeaderElection is for the manager: only the leader writes records.
@@ -37,9 +54,13 @@ func (o *Orphans) NeedLeaderElection() bool { return true }
 // start the first one would otherwise be a whole period late.
 const pollGate = time.Second
 
+// pollClaim is how soon the claim is asked again: it is confirmed with each
+// heartbeat.
+const pollClaim = 5 * time.Second
+
 // Start sweeps until the context ends.
 func (o *Orphans) Start(ctx context.Context) error {
-	o.ledgers = map[ownership.Key]*ownership.Ledger{}
+	o.known = map[ownership.Key]*orphan{}
 	for {
 		timer := time.NewTimer(jitter(o.sweep(ctx)))
 		select {
@@ -62,14 +83,19 @@ func (o *Orphans) sweep(ctx context.Context) time.Duration {
 		logger.Info("sweep put off", "message", err.Error())
 		return maxRetry
 	}
-	for key := range o.ledgers {
+	for key := range o.known {
 		if !slices.Contains(keys, key) {
 			keys = append(keys, key) // its row is lost, its targets may not be
 		}
 	}
 	next := o.Period
 	for _, key := range keys {
-		if err := o.finish(ctx, key); err != nil {
+		err := o.finish(ctx, key)
+		if errors.Is(err, cluster.ErrNotRenewed) {
+			next = min(next, pollClaim)
+			continue
+		}
+		if err != nil {
 			logger.Info("record not finished yet", "owner", key.Owner.String(), "targetGroup", key.Group, "message", err.Error())
 			next = min(next, maxRetry)
 		}
@@ -82,36 +108,43 @@ func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 	if o.Reconciler.working(key) {
 		return nil // its status may not name the group yet
 	}
-	ledger, err := o.ledger(ctx, key)
+	record, err := o.record(ctx, key)
 	if err != nil {
 		return err
 	}
 	orphaned, err := o.Reconciler.orphaned(ctx, key)
 	if err != nil || !orphaned {
-		delete(o.ledgers, key)
+		delete(o.known, key)
 		return err
 	}
-	if err := o.Reconciler.clear(ctx, ledger); err != nil {
+	if err := o.Claim.CheckSince(record.read); err != nil {
 		return err
 	}
-	delete(o.ledgers, key)
+	if err := o.Reconciler.clear(ctx, record.ledger); err != nil {
+		record.read = o.Claim.Mark()
+		return err
+	}
+	delete(o.known, key)
 	return nil
 }
 
-// ledger reads the record before anybody asks whether it is orphaned: a
-// binding that is made anew after that writes a record of another revision,
-// which the ledger's own writes do not touch.
-func (o *Orphans) ledger(ctx context.Context, key ownership.Key) (*ownership.Ledger, error) {
-	ledger, ok := o.ledgers[key]
+// record reads the record before anybody asks whether it is orphaned, and
+// whose the cluster ID is: a binding that is made anew after that, or another
+// cluster, writes a record of another revision, which the ledger's own writes
+// do not touch.
+func (o *Orphans) record(ctx context.Context, key ownership.Key) (*orphan, error) {
+	record, ok := o.known[key]
 	if !ok {
-		ledger = o.Reconciler.ledger(key, "")
-		o.ledgers[key] = ledger
+		record = &orphan{ledger: o.Reconciler.ledger(key, "")}
+		o.known[key] = record
 	}
-	ledger.Begin(o.Reconciler.Clock.Now())
-	if ledger.Loaded() {
-		return ledger, nil
+	record.ledger.Begin(o.Reconciler.Clock.Now())
+	if record.ledger.Loaded() {
+		return record, nil
 	}
-	return ledger, ledger.Look(ctx)
+	err := record.ledger.Look(ctx)
+	record.read = o.Claim.Mark()
+	return record, err
 }
 
 // working reports whether this process brings targets into the group for a

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/test/kube"
 )
 
@@ -33,6 +34,12 @@ type gate struct{ closed error }
 
 // Check implements binding.Gate.
 func (g *gate) Check() error { return g.closed }
+
+// Mark implements binding.Claim.
+func (g *gate) Mark() cluster.Mark { return 0 }
+
+// CheckSince implements binding.Claim: the claim is renewed all the time.
+func (g *gate) CheckSince(cluster.Mark) error { return g.closed }
 
 func (w *world) cluster(id string) *site { w.t.Helper(); return w.clusterIn(ours, id) }
 

@@ -98,7 +98,7 @@ func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
 		w.passes(time.Second)
 		return nil
 	})
-	orphans := binding.Orphans{Reconciler: east.Reconciler, Period: time.Millisecond}
+	orphans := binding.Orphans{Reconciler: east.Reconciler, Claim: &east.gate, Period: time.Millisecond}
 	w.Expect(orphans.Start(ctx)).To(Succeed())
 	w.Expect(ctx.Err()).To(Equal(context.Canceled), "what is left: %v", w.records())
 	w.expectGroup()
