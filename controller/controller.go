@@ -1,6 +1,12 @@
 // Package controller puts the parts of the controller together.
 package controller
 
+// The rules of both roles stand as markers beside the code that needs them.
+// The chart takes them from this file, and puts the namespace of the leader
+// lease where it says system.
+//
+//go:generate ../bin/controller-gen rbac:roleName=target-ownership-controller,fileName=rbac.yaml paths=./... paths=../cmd/controller/... output:rbac:dir=../charts/target-ownership-controller/files
+
 import (
 	"context"
 	"fmt"

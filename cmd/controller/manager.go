@@ -20,7 +20,10 @@ import (
 	"target-ownership-controller/controller/api/v1beta1"
 )
 
+// The leader lease, and the events about it, are in one namespace.
+//
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups="",namespace=system,resources=events,verbs=create;patch
 
 // leaseID is the name of the leader lease.
 const leaseID = "target-ownership-controller-leader"
