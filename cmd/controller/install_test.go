@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -22,74 +20,34 @@ import (
 
 const install = "../../docs/install/"
 
-// The manifest that people apply grants what the markers in the code say,
-// neither less nor more.
+// The manifest that people apply grants what controller-gen makes of the
+// markers in the code, neither less nor more.
 func TestInstalledRules(t *testing.T) {
 	g := NewWithT(t)
-	wanted := map[string][]string{} // by namespace
-	for _, marker := range markers(g) {
-		wanted[marker["namespace"]] = append(wanted[marker["namespace"]],
-			rule(parts(marker["groups"]), parts(marker["resources"]), parts(marker["resourceNames"]), parts(marker["verbs"])))
-	}
-	var cluster, own []string
-	for _, document := range documents(g) {
+	generated := rules(g, "../../charts/target-ownership-controller/files/rbac.yaml")
+	g.Expect(generated).NotTo(BeEmpty())
+	g.Expect(rules(g, install+"controller.yaml")).To(ConsistOf(generated))
+}
+
+// rules are those of all roles in a file, one a line.
+func rules(g *WithT, path string) []string {
+	var lines []string
+	for _, document := range documents(g, path) {
 		var role rbacv1.Role // a ClusterRole has the same rules
 		g.Expect(yaml.Unmarshal(document, &role)).To(Succeed())
 		for _, r := range role.Rules {
-			line := rule(r.APIGroups, r.Resources, r.ResourceNames, r.Verbs)
-			if role.Kind == "ClusterRole" {
-				cluster = append(cluster, line)
-			} else {
-				own = append(own, line)
+			line := role.Kind
+			for _, list := range [][]string{r.APIGroups, r.Resources, r.ResourceNames, r.Verbs} {
+				line += fmt.Sprintf(" %q", slices.Sorted(slices.Values(list)))
 			}
+			lines = append(lines, line)
 		}
 	}
-	g.Expect(cluster).To(ConsistOf(wanted[""]))
-	g.Expect(own).To(ConsistOf(wanted["system"]))
+	return lines
 }
 
-// markers are the comments from which controller-gen makes roles.
-func markers(g *WithT) []map[string]string {
-	marked := regexp.MustCompile(`(?m)^// \+kubebuilder:rbac:(.*)$`)
-	var found []map[string]string
-	for _, root := range []string{"../../controller", "."} {
-		g.Expect(filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".go" {
-				return err
-			}
-			source, err := os.ReadFile(path)
-			for _, match := range marked.FindAllStringSubmatch(string(source), -1) {
-				marker := map[string]string{}
-				for _, setting := range strings.Split(match[1], ",") {
-					key, value, _ := strings.Cut(setting, "=")
-					marker[key] = strings.Trim(value, `"`)
-				}
-				found = append(found, marker)
-			}
-			return err
-		})).To(Succeed())
-	}
-	return found
-}
-
-func parts(list string) []string {
-	if list == "" {
-		return nil
-	}
-	return strings.Split(list, ";")
-}
-
-// rule is in one order: what is not named is the core group, and every name.
-func rule(groups, resources, names, verbs []string) string {
-	var lists []string
-	for _, list := range [][]string{slices.DeleteFunc(slices.Clone(groups), func(s string) bool { return s == "" }), resources, names, verbs} {
-		lists = append(lists, strings.Join(slices.Sorted(slices.Values(list)), ","))
-	}
-	return strings.Join(lists, " | ")
-}
-
-func documents(g *WithT) [][]byte {
-	manifest, err := os.ReadFile(install + "controller.yaml")
+func documents(g *WithT, path string) [][]byte {
+	manifest, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(manifest)))
 	var all [][]byte
@@ -108,7 +66,7 @@ func documents(g *WithT) [][]byte {
 func TestInstalledArguments(t *testing.T) {
 	g := NewWithT(t)
 	seen := 0
-	for _, document := range documents(g) {
+	for _, document := range documents(g, install+"controller.yaml") {
 		var deployment appsv1.Deployment
 		if yaml.UnmarshalStrict(document, &deployment) != nil || deployment.Kind != "Deployment" {
 			continue

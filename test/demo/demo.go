@@ -50,9 +50,6 @@ var scenes = []scene{
 // is less to look at.
 const keepBefore = 5
 
-// duration is what the demo takes on two cores, for people who wait for it.
-const duration = "two and a half minutes, one of them the settle time of scene 4"
-
 // Run plays all scenes, stops everything that it started, and prints how it
 // came out. The error is [ErrInterrupted], the failed check, or what kept it
 // from being checked. With Keep, the end of the context while everything
@@ -99,7 +96,7 @@ func (s *stage) end(err, closing error) error {
 func (s *stage) playAll(ctx context.Context) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the demo took longer than %s", limit))
 	defer cancel()
-	s.screen.say("%d scenes on this machine's loopback: about %s.", len(s.scenes), duration)
+	s.screen.say("%d scenes on this machine, loopback only. They take about two minutes, one of them the settle time of scene 4.", len(s.scenes))
 	for i, scene := range s.scenes {
 		if s.options.Keep && i == keepBefore {
 			return nil

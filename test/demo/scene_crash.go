@@ -114,7 +114,7 @@ func (s *stage) restart(ctx context.Context, left string) error {
 func (s *stage) settle(ctx context.Context, restarted time.Time, left string) error {
 	address, _, _ := strings.Cut(left, ":")
 	s.say("A call of the killed process may still be on its way. So the targets that were taken out stay in the record for the "+
-		"settle time of %s. Just now west starts a pod that gets the address %s:", ownership.Settle, address)
+		"settle time of %.0f seconds. Just now west starts a pod that gets the address %s:", ownership.Settle.Seconds(), address)
 	if _, err := s.west.app.RunPodAt(ctx, address); err != nil {
 		return err
 	}
