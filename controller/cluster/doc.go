@@ -4,10 +4,12 @@
 //
 //   - [Heartbeat] claims the cluster ID in the registry of the ownership table
 //     and then keeps showing that the cluster lives.
+//   - [Preflight] tells the readiness probe whether this replica could.
 //   - [LoadBalancerControllerGuard] keeps the gate closed while the AWS Load
 //     Balancer Controller reconciles the same kind.
 //   - [Peers] watches the heartbeats of the other clusters, for people. It
 //     decides nothing: a silent cluster may still serve.
 //
-// The rules are those of docs/protocol/README.md, section "Records".
+// The rules are in docs/decisions/0003-cluster-identity.md and
+// docs/decisions/0004-readiness.md.
 package cluster

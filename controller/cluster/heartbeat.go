@@ -29,7 +29,7 @@ const (
 	lastRetry      = 30 * time.Second
 	// lastRenewalRetry is for a claim that we had: should it lapse, passes wait
 	// for its renewal, and go on within seconds of the end of an outage.
-	lastRenewalRetry = 4 * time.Second
+	lastRenewalRetry = 2 * time.Second
 
 	// missedHeartbeats may go by before a claim lapses.
 	missedHeartbeats = 3

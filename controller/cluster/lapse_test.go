@@ -39,7 +39,7 @@ func TestAClaimLapsesThatIsNotRenewed(t *testing.T) {
 		g.Expect(drain(events)).To(BeZero(), "a binding with nothing to do has no reason to hear of it")
 
 		table.Intercept(nil)
-		pass(4 * time.Second)
+		pass(2 * time.Second)
 		g.Expect(gate.Check()).To(Succeed(), "soon after the outage")
 		g.Expect(drain(events)).To(Equal(1), "all bindings make up for what they missed")
 	})

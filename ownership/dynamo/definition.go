@@ -31,7 +31,7 @@ const (
 	AttrHeartbeatSeq      = "heartbeatSeq"
 	AttrHeartbeatAt       = "heartbeatAt"
 	AttrState             = "state"
-	AttrExpiresAt         = "expiresAt" // of the history, for time to live
+	AttrExpiresAt         = "expiresAt" // of history, which nothing writes yet: docs/decisions/0005-history-and-expiry.md
 )
 
 // ClusterKey is the hash key of the registry's entries. It is no ARN, so no
