@@ -74,10 +74,13 @@ func (l *levelFlag) Set(s string) error {
 	return nil
 }
 
-// unreadable says what a flag takes whose value could not be read. Other
-// errors stay as they are.
+// unreadable says what a flag takes whose value could not be read, and what to
+// do about a flag that there is not. Other errors stay as they are.
 func unreadable(err error) error {
-	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if oneDash := unknown.GetSpecifiedShortnames(); oneDash != "" {
+			return fmt.Errorf("unknown flag: -%s; flags have two dashes, and --help lists them", oneDash)
+		}
 		return fmt.Errorf("%w; --help lists the flags", err)
 	}
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)

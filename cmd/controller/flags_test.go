@@ -29,6 +29,7 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 		"--elb-read-rate=10":         `--elb-read-rate: "10" is not RATE:BURST, calls per second and calls at once, such as 5:20`,
 		"--elb-mutation-rate=fast:1": `--elb-mutation-rate: "fast:1" is not RATE:BURST, calls per second and calls at once, such as 2:10`,
 		"--wokers=1":                 `unknown flag: --wokers; --help lists the flags`,
+		"-cluster-id=east":           `unknown flag: -cluster-id=east; flags have two dashes, and --help lists them`,
 		"--cluster-id":               `flag needs an argument: --cluster-id`,
 	} {
 		t.Run(flag, func(t *testing.T) {
