@@ -28,7 +28,10 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 	defer cancel()
 	logger := log.FromContext(ctx)
 	if _, err := c.Credentials.Retrieve(ctx); err != nil {
-		logger.Error(err, "every call to AWS will fail", "cause", rootOf(err))
+		if missing, ok := errors.AsType[*noCredentials](err); ok && missing.nothingSet {
+			logger = logger.WithValues("cause", missing.cause.Error()) // the message of all others has it
+		}
+		logger.Error(err, "every call to AWS will fail")
 		return ""
 	}
 	id, err := callerAccount(ctx, s, c)
@@ -62,12 +65,4 @@ func unknownHost(err error) string {
 		return dns.Name
 	}
 	return ""
-}
-
-// rootOf is what the SDK says of credentials that it does not have.
-func rootOf(err error) string {
-	if missing, ok := errors.AsType[*noCredentials](err); ok {
-		return missing.cause.Error()
-	}
-	return err.Error()
 }

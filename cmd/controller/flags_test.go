@@ -51,6 +51,7 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 		"--elb-mutation-rate=+Inf:10", "--elb-mutation-rate=2:-1",
 		"--workers=0", "--workers=101",
 		"--metrics-bind-address=", "--metrics-bind-address=8080", "--metrics-bind-address=:70000", "--metrics-bind-address=:http",
+		"--health-probe-bind-address=:8080", // the default of the metrics
 		"--health-probe-bind-address=::1:8081", "--health-probe-bind-address=a_b:8081",
 		"--leader-election-namespace=Kube", "--leader-election-namespace=a.b", "--leader-election-namespace=-a",
 		"--leader-election-namespace=" + strings.Repeat("a", 64),
@@ -88,6 +89,16 @@ func TestValuesThatCanBeUsed(t *testing.T) {
 			g.Expect(s.flags().Parse([]string{"--cluster-id=east", flag})).To(Succeed())
 			g.Expect(s.validate()).To(Succeed())
 		})
+	}
+}
+
+// Neither "no server" nor "any free port" is an address that two share.
+func TestAddressesThatAreAlikeAndDiffer(t *testing.T) {
+	for _, address := range []string{"0", ":0", "127.0.0.1:0"} {
+		g := NewWithT(t)
+		var s settings
+		g.Expect(s.flags().Parse([]string{"--cluster-id=east", "--metrics-bind-address=" + address, "--health-probe-bind-address=" + address})).To(Succeed())
+		g.Expect(s.validate()).To(Succeed(), address)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -44,6 +45,7 @@ func (s *settings) validate() error {
 	refuse(s.heartbeatPeriod < time.Second || s.heartbeatPeriod > time.Minute, "--heartbeat-period: %s is not between 1s and 1m", s.heartbeatPeriod)
 	refuse(!isAddress(s.metricsAddress), "--metrics-bind-address: %q is not HOST:PORT, :PORT or 0", s.metricsAddress)
 	refuse(!isAddress(s.probeAddress), "--health-probe-bind-address: %q is not HOST:PORT, :PORT or 0", s.probeAddress)
+	refuse(s.probeAddress == s.metricsAddress && listens(s.probeAddress), "--health-probe-bind-address: %q is the address of --metrics-bind-address too", s.probeAddress)
 	refuse(s.namespace != "" && len(validation.IsDNS1123Label(s.namespace)) > 0, "--leader-election-namespace: %q is not the name of a namespace, which has up to 63 lower case letters, digits or '-', and no '-' at either end", s.namespace)
 	refuse(s.workers < 1 || s.workers > 100, "--workers: %d is not between 1 and 100", s.workers)
 	for _, lease := range s.lbcLeases {
@@ -70,3 +72,7 @@ func isAddress(s string) bool {
 	_, notIP := netip.ParseAddr(host)
 	return err == nil && (host == "" || notIP == nil || len(validation.IsDNS1123Subdomain(host)) == 0)
 }
+
+// listens reports whether the address has a port of its own: 0 is for no
+// server, port 0 for any that is free.
+func listens(address string) bool { return address != "0" && !strings.HasSuffix(address, ":0") }
