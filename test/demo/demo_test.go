@@ -56,7 +56,7 @@ func TestKeepStaysUpUntilCtrlC(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			last, err := played(t, true, "Everything stays up", tt.scene)
+			last, err := played(t, true, "Everything that runs stays up", tt.scene)
 			g.Expect(last).To(Equal(tt.last))
 			if tt.fails {
 				g.Expect(err).To(MatchError(ContainSubstring("check failed: two")))

@@ -5,7 +5,7 @@ import "path/filepath"
 // keep says how to look around in what runs: all of it, or what a failure has
 // left.
 func (s *stage) keep() {
-	s.screen.say("Everything stays up. Look around; Ctrl-C ends it.")
+	s.screen.say("Everything that runs stays up. Look around; Ctrl-C ends it.")
 	kubectl := s.bin(filepath.Join("k8s", "kubectl"))
 	for _, site := range s.sites() {
 		if site.cluster == nil {
