@@ -51,12 +51,9 @@ type orphan struct {
 func (o *Orphans) NeedLeaderElection() bool { return true }
 
 // pollGate is how soon a sweep is tried again that was not allowed: after a
-// start the first one would otherwise be a whole period late.
+// start the first one would otherwise be a whole period late. So it is with a
+// record for which the claim is to be renewed.
 const pollGate = time.Second
-
-// pollClaim is how soon the claim is asked again: it is confirmed with each
-// heartbeat.
-const pollClaim = 5 * time.Second
 
 // Start sweeps until the context ends.
 func (o *Orphans) Start(ctx context.Context) error {
@@ -92,7 +89,7 @@ func (o *Orphans) sweep(ctx context.Context) time.Duration {
 	for _, key := range keys {
 		err := o.finish(ctx, key)
 		if errors.Is(err, cluster.ErrNotRenewed) {
-			next = min(next, pollClaim)
+			next = min(next, pollGate)
 			continue
 		}
 		if err != nil {

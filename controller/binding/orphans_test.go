@@ -80,6 +80,15 @@ func claims(t *testing.T, table cluster.Registry, api client.Reader) *cluster.Ga
 	return gate
 }
 
+// admitted waits until the cluster has the ID, which is at once.
+func admitted(t *testing.T, gate *cluster.Gate) {
+	t.Helper()
+	time.Sleep(time.Millisecond)
+	if err := gate.Check(); err != nil {
+		t.Errorf("the other cluster did not get the ID: %v", err)
+	}
+}
+
 // holds writes a record of blue.
 func holds(t *testing.T, table *memory.Table) {
 	t.Helper()
@@ -122,7 +131,7 @@ func TestASweepLeavesTheRecordsOfANewOwnerOfTheID(t *testing.T) {
 			if op.Kind == memory.Groups && !given {
 				given = true
 				table.RemoveCluster("blue")
-				claims(t, table, kubernetes(t, "uid-b"))
+				admitted(t, claims(t, table, kubernetes(t, "uid-b")))
 				holds(t, table)
 			}
 			return memory.Fault{}
@@ -175,7 +184,7 @@ func TestASweepDoesNotAdoptTheRecordOfANewOwner(t *testing.T) {
 			if op.Kind == memory.Put {
 				table.Intercept(nil)
 				table.RemoveCluster("blue")
-				claims(t, table, kubernetes(t, "uid-b"))
+				admitted(t, claims(t, table, kubernetes(t, "uid-b")))
 				records, err := table.Records(t.Context(), web)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(table.Delete(t.Context(), records.Records[0])).To(Succeed())

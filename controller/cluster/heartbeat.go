@@ -88,9 +88,17 @@ func (h *Heartbeat) NeedLeaderElection() bool { return true }
 
 // Start implements manager.Runnable. It returns nil when ctx ends.
 func (h *Heartbeat) Start(ctx context.Context) error {
-	for pause(ctx, h.beat(ctx)) {
+	for {
+		timer := time.NewTimer(h.beat(ctx))
+		select {
+		case <-timer.C:
+		case <-h.config.Gate.wanted:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
 	}
-	return nil
 }
 
 // beat renews the claim once and returns how long to wait.
