@@ -1,0 +1,86 @@
+/* What happens to owners, and to the group. */
+
+inline crash(o) {
+	printf("%c crashes\n", 'A' + o);
+	give_up(o); forget(o); proc[o].pc = START
+}
+
+inline succeed(o) {
+	printf("%c is succeeded\n", 'A' + o);
+	forget(OWNERS + o);
+	proc[OWNERS + o].pc = proc[o].pc;
+	proc[OWNERS + o].entry = proc[o].entry;
+	proc[OWNERS + o].presence = proc[o].presence;
+	proc[OWNERS + o].fresh = proc[o].fresh;
+	proc[OWNERS + o].flagged = proc[o].flagged;
+	proc[OWNERS + o].leave = proc[o].leave;
+	proc[OWNERS + o].enter = proc[o].enter;
+	proc[OWNERS + o].late = proc[o].late;
+	proc[OWNERS + o].past = proc[o].past;
+	proc[OWNERS + o].seen = proc[o].seen;
+	proc[OWNERS + o].hold = proc[o].hold;
+	proc[OWNERS + o].block = proc[o].block;
+	forget(o); proc[o].pc = START
+}
+
+#define RUNS(o) (proc[o].pc != START && proc[o].pc != DOWN)
+#define ALONE(o) (o >= BINDINGS_OF_A)
+#define UNDER_WAY(o) (proc[o].pc == LEAVING || proc[OWNERS + o].pc == LEAVING)
+
+proctype owner(byte o) {
+	do
+	/* calls that were given up land at any time, perhaps more than once, or never */
+	:: d_step { own[o].entering != NO_CALL && TROUBLE ->
+		printf("a late registration of %c lands\n", 'A' + o);
+		land_registration(o, own[o].entering == CURRENT) }
+	:: d_step { own[o].leaving && TROUBLE ->
+		printf("a late deregistration of %c lands\n", 'A' + o);
+		land_deregistration(o) }
+	:: d_step { own[o].doubt != NO_WRITE && TROUBLE ->
+		printf("a late write of %c lands: %d\n", 'A' + o, own[o].doubt - 1);
+		land_write(o) }
+
+	/* D has passed since the last write: permission has ended, and calls
+	 * under it have landed or never will */
+	:: d_step { own[o].record == RELEASING && !own[o].aged && (!UNDER_WAY(o) || !CLAIM_WAITS_FOR_D) &&
+		IF_CALM(!proc[o].flagged && !proc[OWNERS + o].flagged) ->
+		printf("the record of %c has been unchanged for D\n", 'A' + o);
+		own[o].aged = true;
+		if
+		:: CLAIM_WAITS_FOR_D -> own[o].leaving = false
+		:: else
+		fi;
+		if
+		:: PERMISSION_ENDS && CLAIM_WAITS_FOR_D -> proc[o].flagged = false; proc[OWNERS + o].flagged = false
+		:: else
+		fi }
+#ifdef UNREADABLE
+	:: d_step { TROUBLE && own[o].record == HELD -> own[o].unreadable = !own[o].unreadable }
+#endif
+	:: d_step { ALONE(o) && MAY_FAIL && RUNS(o) -> troubles--; crash(o) }
+	:: d_step { ALONE(o) && MAY_FAIL && RUNS(o) && proc[OWNERS + o].pc == DOWN -> troubles--; succeed(o) }
+	od
+}
+
+proctype world() {
+	do
+#ifdef LIVE
+	:: d_step { !calm -> calm = true; printf("from now on nothing goes wrong, nobody wants it\n") }
+	:: d_step { !calm -> calm = true; want[0] = true; printf("from now on nothing goes wrong, A wants it\n") }
+	:: d_step { !calm -> calm = true; want[OWNERS - 1] = true; printf("from now on nothing goes wrong, the last owner wants it\n") }
+	:: d_step { !calm -> calm = true; exclusive = true; printf("from now on nothing goes wrong, A is exclusive\n") }
+	:: d_step { !calm -> calm = true; exclusive = true; want[0] = true; want[OWNERS - 1] = true; printf("from now on nothing goes wrong, A is exclusive and both want it\n") }
+#endif
+	:: d_step { group == OUT && !RECORDED && TROUBLE -> printf("a person registers the target\n"); group = STRANGER }
+	:: d_step { MAY_FAIL -> troubles--; crash(0);
+#if BINDINGS_OF_A > 1
+		crash(1)
+#endif
+	}
+	:: d_step { MAY_FAIL && proc[OWNERS].pc == DOWN -> troubles--; succeed(0);
+#if BINDINGS_OF_A > 1
+		succeed(1)
+#endif
+	}
+	od
+}
