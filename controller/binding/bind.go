@@ -34,8 +34,13 @@ type state struct {
 // states keeps the state of each binding. The controller never works on one
 // binding twice at a time, so a state itself needs no lock.
 type states struct {
-	mu  sync.Mutex
-	all map[client.ObjectKey]*state
+	mu     sync.Mutex
+	all    map[client.ObjectKey]*state
+	logged map[client.ObjectKey]v1beta1.ConditionReason
+}
+
+func newStates() *states {
+	return &states{all: map[client.ObjectKey]*state{}, logged: map[client.ObjectKey]v1beta1.ConditionReason{}}
 }
 
 func (s *states) get(key client.ObjectKey) *state {
@@ -47,9 +52,6 @@ func (s *states) get(key client.ObjectKey) *state {
 func (s *states) put(key client.ObjectKey, st *state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[client.ObjectKey]*state{}
-	}
 	s.all[key] = st
 }
 
@@ -57,6 +59,22 @@ func (s *states) forget(key client.ObjectKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, key)
+}
+
+// news reports whether a binding has another trouble than the one that it had
+// last; none is no news.
+func (s *states) news(key client.ObjectKey, reason v1beta1.ConditionReason) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logged[key] == reason {
+		return false
+	}
+	if reason == "" {
+		delete(s.logged, key)
+		return false
+	}
+	s.logged[key] = reason
+	return true
 }
 
 // bind finds the group of the binding and makes sure, by the finalizer, that

@@ -14,12 +14,19 @@ import (
 // remove more than half of them is confirmed by live reads.
 const confirmFrom = 4
 
+// errDrained is why a binding of a drained cluster wants nothing.
+var errDrained = errors.New("an operator drains this cluster: its targets leave the groups that it shares, until its state in the ownership table is " + string(ownership.ClusterActive) + " again")
+
 // desired finds what the binding wants in its group. An error means that
 // this is unknown, and nothing is taken out on it. A Service that does not
 // exist wants nothing, and a live read has to agree.
 func (r *Reconciler) desired(ctx context.Context, b *round) error {
 	if b.deleting() {
 		b.want = ownership.Set{}
+		return nil
+	}
+	if b.Spec.MultiClusterTargetGroup && r.Gate.Drained() {
+		b.want, b.absent, b.live = ownership.Set{}, errDrained, true
 		return nil
 	}
 	err := r.read(ctx, b, r.Client)

@@ -22,9 +22,12 @@ var reasons = []struct {
 	advice string
 }{
 	{is[*cluster.DuplicateIDError], v1beta1.ReasonClusterIDConflict, ""},
+	{is[*cluster.RenamedError], v1beta1.ReasonClusterIDConflict, ""},
+	{is[*cluster.UnreadableEntryError], v1beta1.ReasonClusterNotActive, ""},
 	{is[*cluster.RetiredError], v1beta1.ReasonClusterNotActive, ""},
 	{is[*cluster.UnknownStateError], v1beta1.ReasonClusterNotActive, ""},
 	{is[*cluster.LoadBalancerControllerError], v1beta1.ReasonLoadBalancerControllerActive, ""},
+	{of(errDrained), v1beta1.ReasonClusterNotActive, ""},
 	{is[*ownership.UnreadableError], v1beta1.ReasonRecordUnreadable, ""},
 	{is[*endpoints.ServiceNotFoundError], v1beta1.ReasonServiceNotFound, ""},
 	{is[*endpoints.PortNotFoundError], v1beta1.ReasonPortNotFound, ""},

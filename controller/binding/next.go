@@ -21,14 +21,21 @@ func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Re
 	switch {
 	case err != nil && needsPerson[explain(err)]:
 		r.backoff.Forget(key)
-		log.FromContext(ctx).Info("waiting for a change", "reason", explain(err), "message", err.Error())
+		r.tell(ctx, key, err, "waiting for a change")
 		return reconcile.Result{RequeueAfter: jitter(r.ComparePeriod)}
 	case err != nil:
-		after := r.retry(key)
-		log.FromContext(ctx).Info("pass ended early", "reason", explain(err), "message", err.Error(), "retryAfter", after)
-		return reconcile.Result{RequeueAfter: after}
+		r.tell(ctx, key, err, "pass ended early, and is tried again")
+		return reconcile.Result{RequeueAfter: r.retry(key)}
 	default:
+		r.states.news(key, "")
 		return reconcile.Result{RequeueAfter: r.wait(b)}
+	}
+}
+
+// tell logs a trouble when it begins. While it lasts, the condition has it.
+func (r *Reconciler) tell(ctx context.Context, key client.ObjectKey, err error, what string) {
+	if reason := explain(err); r.states.news(key, reason) {
+		log.FromContext(ctx).Info(what, "reason", reason, "message", err.Error())
 	}
 }
 

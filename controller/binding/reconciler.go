@@ -40,6 +40,9 @@ type Groups interface {
 type Gate interface {
 	// Check returns why not, or nil.
 	Check() error
+	// Drained reports whether its targets are to leave the groups that it
+	// shares, while its bindings stay.
+	Drained() bool
 }
 
 // Options are the settings of a Reconciler.
@@ -78,7 +81,7 @@ const (
 
 // New returns a Reconciler that remembers nothing yet.
 func New(r Reconciler) *Reconciler {
-	r.states, r.recovery = &states{}, newRecovery()
+	r.states, r.recovery = newStates(), newRecovery()
 	r.backoff = workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](firstRetry, maxRetry)
 	return &r
 }
@@ -124,7 +127,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 func (r *Reconciler) vanished(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
 	if st := r.states.get(key); st != nil && !st.ledger.Finished() {
 		if err := r.finish(ctx, r.keyOf(key, st.group.ARN), st.ledger); err != nil {
-			log.FromContext(ctx).Info("releasing a binding that is gone", "message", err.Error())
+			r.tell(ctx, key, err, "a binding that is gone has not left its group yet")
 			return reconcile.Result{RequeueAfter: r.backoff.When(key)}, nil
 		}
 	}
@@ -149,6 +152,7 @@ func (r *Reconciler) finish(ctx context.Context, key ownership.Key, ledger *owne
 
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.states.forget(key)
+	r.states.news(key, "")
 	r.backoff.Forget(key)
 	r.recovery.leaves(key)
 	metrics.Forget(key.Namespace, key.Name)

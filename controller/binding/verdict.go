@@ -109,11 +109,22 @@ func (b *round) consistent() verdict {
 	if len(tally.Owners) == 0 {
 		return verdict{metav1.ConditionTrue, v1beta1.ReasonConsistent, "no other owner has targets in the group"}
 	}
-	message := fmt.Sprintf("other owners of the group: %s; %d targets held by them and this binding", names(tally.Owners), tally.Shared)
+	message := fmt.Sprintf("other owners of the group: %s; %s", names(tally.Owners), sharing(tally.Shared))
 	if b.Spec.MultiClusterTargetGroup {
 		return verdict{metav1.ConditionTrue, v1beta1.ReasonShared, message}
 	}
 	return verdict{metav1.ConditionFalse, v1beta1.ReasonShared, message + "; their targets are kept: set spec.multiClusterTargetGroup to true here, or unbind them"}
+}
+
+func sharing(targets int) string {
+	switch targets {
+	case 0:
+		return "none of their targets is also this binding's"
+	case 1:
+		return "1 target is theirs and this binding's"
+	default:
+		return fmt.Sprintf("%d targets are theirs and this binding's", targets)
+	}
 }
 
 // maxNames bounds the owners that a message names.

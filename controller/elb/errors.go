@@ -9,6 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/awserror"
 )
 
 // ErrGroupInvalid: what names the target group cannot be a target group.
@@ -25,19 +26,9 @@ type failure struct {
 	refused bool // certainly not applied
 }
 
-func (f *failure) Error() string { return f.class.Error() + ": " + reason(f.cause) }
+func (f *failure) Error() string { return f.class.Error() + ": " + awserror.Text(f.cause) }
 
 func (f *failure) Unwrap() []error { return []error{f.class, f.cause} }
-
-// reason leaves out request IDs, so that the same refusal reads the same each
-// time.
-func reason(err error) string {
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		return api.ErrorCode() + ": " + api.ErrorMessage()
-	}
-	return err.Error()
-}
 
 // classes has the error codes of the operations that we use, and those of all
 // AWS services that speak of permission

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/awserror"
 )
 
 // GroupRef names a target group by its ARN or by its name, exactly one of
@@ -57,7 +58,7 @@ func (c *Client) Group(ctx context.Context, ref GroupRef) (Group, error) {
 // the only parameter of a read.
 func ofGroup(err error) error {
 	if errors.Is(err, ownership.ErrInvalidTarget) {
-		return fmt.Errorf("%w: %s", ErrGroupInvalid, reason(err))
+		return fmt.Errorf("%w: %s", ErrGroupInvalid, awserror.Text(err))
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/awserror"
 )
 
 const codeValidation = "ValidationException"
@@ -101,13 +102,7 @@ func (t *Table) failure(op string, class, err error) error {
 // ID. A condition with its text is then written once and not at every retry.
 type answer struct{ error }
 
-func (a *answer) Error() string {
-	var api smithy.APIError
-	if errors.As(a.error, &api) {
-		return api.ErrorCode() + ": " + api.ErrorMessage()
-	}
-	return a.error.Error()
-}
+func (a *answer) Error() string { return awserror.Text(a.error) }
 
 func (a *answer) Unwrap() error { return a.error }
 

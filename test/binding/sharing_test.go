@@ -201,7 +201,7 @@ func TestCase27ATargetOfTwoBindingsStaysUntilTheLastLetsGo(t *testing.T) {
 	east.binds("api")
 	east.reconciles("web", "api")
 	w.expectGroup("10.0.0.1:8080", "10.0.0.2:8080", "10.0.0.3:8080")
-	east.expectConsistent("api", metav1.ConditionTrue, v1beta1.ReasonShared, "1 targets held by them and this binding")
+	east.expectConsistent("api", metav1.ConditionTrue, v1beta1.ReasonShared, "1 target is theirs and this binding's")
 
 	east.scales("web", "10.0.0.2")
 	east.reconciles("web")

@@ -30,10 +30,16 @@ type site struct {
 }
 
 // gate is open unless it has a reason not to be.
-type gate struct{ closed error }
+type gate struct {
+	closed  error
+	drained bool
+}
 
 // Check implements binding.Gate.
 func (g *gate) Check() error { return g.closed }
+
+// Drained implements binding.Gate.
+func (g *gate) Drained() bool { return g.drained }
 
 // Mark implements binding.Claim.
 func (g *gate) Mark() cluster.Mark { return 0 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/ownership"
@@ -282,4 +284,36 @@ func (w *world) deletesGroup() {
 	w.t.Helper()
 	_, err := w.sim.Client("somebody").DeleteTargetGroup(w.t.Context(), &elbv2.DeleteTargetGroupInput{TargetGroupArn: &w.group.ARN})
 	w.Expect(err).NotTo(HaveOccurred())
+}
+
+// The condition has it as long as it lasts.
+func TestATroubleIsLoggedWhenItBegins(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	var lines []string
+	ctx := log.IntoContext(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
+	passes := func(n int) {
+		for range n {
+			_, err := east.try(ctx, east.key("web"))
+			w.Expect(err).NotTo(HaveOccurred())
+		}
+	}
+	throttled, forbidden := dynamoDBSays("ThrottlingException"), dynamoDBSays("AccessDeniedException")
+	east.fails(throttled, "Query")
+	passes(3)
+	w.Expect(lines).To(ConsistOf(ContainSubstring("Throttled")))
+	east.fails(forbidden, "Query")
+	passes(3)
+	w.Expect(lines).To(ConsistOf(ContainSubstring("Throttled"), ContainSubstring("AccessDenied")))
+	east.calm()
+	passes(1)
+	lines = nil
+	passes(3)
+	w.Expect(lines).To(BeEmpty(), "nothing to do")
+	east.restarts()
+	east.fails(throttled, "Query")
+	passes(2)
+	w.Expect(lines).To(HaveLen(1), "a new trouble")
 }

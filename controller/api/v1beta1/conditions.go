@@ -109,8 +109,8 @@ const (
 
 // Reasons of Ready when an operator has taken the cluster out of service.
 const (
-	// ReasonClusterNotActive: the cluster is retired in the ownership table, or
-	// has a state there that this version does not know.
+	// ReasonClusterNotActive: the cluster is drained or retired in the ownership
+	// table, or has a state there that this version does not know.
 	ReasonClusterNotActive ConditionReason = "ClusterNotActive"
 )
 
