@@ -1,13 +1,14 @@
 /* A process of an owner. It flags, looks and calls, one step at a time. */
 
+/* Two leaders are trouble, and in the end there is one. */
+#define STARTS (IS(START) && (LEADER(p) || TROUBLE))
 /* A look begins with its own record, which is when it is least likely to find
  * itself succeeded. */
 #define LOOKS (IS(LOOK) || IS(IDLE) && (CLAIMS || RELEASES))
 #define CLAIMS (ENTRY(HELD) && WANTS(o) && !PRESENT(REGISTERED))
 #define RELEASES (ENTRY(RELEASING) && UNWANTED(o) && (proc[p].flagged || PRESENT(GONE)))
-#define SETTLES (IS(IDLE) || IS(LOOK) && !LOOK_AFTER_SETTLING)
 #define MAY_FAIL (troubles > 0 && TROUBLE)
-#define REFLAGS (ENTRY(RELEASING) && UNWANTED(o) && !proc[p].flagged && !PRESENT(GONE))
+#define REFLAGS (FLAGS_ANEW && ENTRY(RELEASING) && UNWANTED(o) && !proc[p].flagged && !PRESENT(GONE))
 #define CLAIMS_BACK (ENTRY(RELEASING) && WANTS(o) && (!proc[p].leave || !CLAIM_BACK_SETTLES))
 #define SAY(text) printf(text, NAME(p), ROLE(p))
 
@@ -43,15 +44,15 @@ inline in_doubt(p, to) {
 proctype controller(byte p; byte o) {
 	do
 	/* it reads its record, and writes one that another process left */
-	:: d_step { IS(START) && own[o].record == NONE ->
+	:: d_step { STARTS && own[o].record == NONE ->
 		SAY("%c%c starts\n"); proc[p].fresh = true; proc[p].pc = IDLE }
-	:: d_step { IS(START) && own[o].record == HELD && WANTS(o) ->
+	:: d_step { STARTS && own[o].record == HELD && WANTS(o) ->
 		SAY("%c%c starts and writes the record that it finds: held\n");
 		take_over(p, HELD); proc[p].presence = INHERITED }
-	:: d_step { IS(START) && own[o].record == HELD && UNWANTED(o) ->
+	:: d_step { STARTS && own[o].record == HELD && UNWANTED(o) ->
 		SAY("%c%c starts and writes the record that it finds: held, now releasing\n");
 		take_over(p, RELEASING) }
-	:: d_step { IS(START) && own[o].record == RELEASING ->
+	:: d_step { STARTS && own[o].record == RELEASING ->
 		SAY("%c%c starts and writes the record that it finds: releasing\n");
 		take_over(p, RELEASING);
 		proc[p].leave = proc[p].enter; proc[p].late = proc[p].enter }
@@ -136,14 +137,8 @@ proctype controller(byte p; byte o) {
 
 #ifdef LIVE
 	/* the comparison with the group */
-	:: d_step { IS(IDLE) && ENTRY(HELD) && PRESENT(REGISTERED) && IF_CALM(group == OUT) -> proc[p].presence = UNKNOWN }
+	:: d_step { IS(IDLE) && ENTRY(HELD) && PRESENT(REGISTERED) && COMPARES && IF_CALM(group == OUT) -> proc[p].presence = UNKNOWN }
 #endif
-
-	/* D has passed on its own clock: calls have landed or never will */
-	:: d_step { proc[p].leave && SETTLES && !proc[OTHER(p)].before ->
-		SAY("the deregistrations of %c%c are settled\n"); proc[p].leave = false; own[o].leaving = false }
-	:: d_step { proc[p].enter && SETTLES && !proc[OTHER(p)].before ->
-		SAY("the registrations of %c%c are settled\n"); proc[p].enter = false; own[o].entering = NO_CALL }
 
 	/* a process that was succeeded may end anywhere */
 #ifdef LIVE

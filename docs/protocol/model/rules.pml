@@ -43,6 +43,17 @@
 #define SHARED_TAKES_NOTHING 1
 #endif
 
+/* ---- without these nothing is harmed, but something is never done: L1 ---- */
+#ifndef CLAIM_WAITS_NO_LONGER	/* than D for an entry whose owner is gone for good */
+#define CLAIM_WAITS_NO_LONGER 1
+#endif
+#ifndef FLAGS_ANEW		/* when its permission has ended */
+#define FLAGS_ANEW 1
+#endif
+#ifndef COMPARES		/* what it holds with the group */
+#define COMPARES 1
+#endif
+
 /* ---- calls in doubt ---- */
 #ifndef REGISTRATION_SETTLES	/* an unanswered registration may land for D */
 #define REGISTRATION_SETTLES 1

@@ -134,7 +134,7 @@ inline look_at(p, i) {
 	proc[p].seen = proc[p].seen | (1 << i);
 	if
 	:: proc[p].entry == HELD ->
-		proc[p].block = proc[p].block || CLAIM_WAITS && !own[i].unreadable && own[i].record == RELEASING && !own[i].aged
+		proc[p].block = proc[p].block || CLAIM_WAITS && !own[i].unreadable && own[i].record == RELEASING && !(own[i].aged && CLAIM_WAITS_NO_LONGER)
 	:: else ->
 		proc[p].hold = proc[p].hold || RELEASE_YIELDS && !own[i].unreadable && own[i].record == HELD;
 		proc[p].block = proc[p].block || UNREADABLE_BLOCKS && own[i].unreadable

@@ -27,6 +27,19 @@ inline succeed(o) {
 #define ALONE(o) (o >= BINDINGS_OF_A)
 #define UNDER_WAY(o) (proc[o].pc == LEAVING || proc[OWNERS + o].pc == LEAVING)
 
+#define SETTLES(p) ((proc[p].pc == IDLE || proc[p].pc == LOOK && !LOOK_AFTER_SETTLING) && !proc[OTHER(p)].before)
+#define DEREGISTRATIONS_SETTLE(p) (proc[p].leave && SETTLES(p))
+#define REGISTRATIONS_SETTLE(p) (proc[p].enter && SETTLES(p))
+
+inline settle_deregistrations(p) {
+	SAY("the deregistrations of %c%c are settled\n"); proc[p].leave = false; own[OWNER(p)].leaving = false
+}
+
+inline settle_registrations(p) {
+	SAY("the registrations of %c%c are settled\n"); proc[p].enter = false; own[OWNER(p)].entering = NO_CALL
+}
+
+/* Time has a process of its own, so that it passes however busy the owner is. */
 proctype owner(byte o) {
 	do
 	/* calls that were given up land at any time, perhaps more than once, or never */
@@ -39,6 +52,12 @@ proctype owner(byte o) {
 	:: d_step { own[o].doubt != NO_WRITE && TROUBLE ->
 		printf("a late write of %c lands: %d\n", 'A' + o, own[o].doubt - 1);
 		land_write(o) }
+
+	/* D has passed on the clock of a process: calls have landed or never will */
+	:: d_step { DEREGISTRATIONS_SETTLE(o) -> settle_deregistrations(o) }
+	:: d_step { DEREGISTRATIONS_SETTLE(OWNERS + o) -> settle_deregistrations(OWNERS + o) }
+	:: d_step { REGISTRATIONS_SETTLE(o) -> settle_registrations(o) }
+	:: d_step { REGISTRATIONS_SETTLE(OWNERS + o) -> settle_registrations(OWNERS + o) }
 
 	/* D has passed since the last write: permission has ended, and calls
 	 * under it have landed or never will */
@@ -70,6 +89,9 @@ proctype world() {
 	:: d_step { !calm -> calm = true; want[OWNERS - 1] = true; printf("from now on nothing goes wrong, the last owner wants it\n") }
 	:: d_step { !calm -> calm = true; exclusive = true; printf("from now on nothing goes wrong, A is exclusive\n") }
 	:: d_step { !calm -> calm = true; exclusive = true; want[0] = true; want[OWNERS - 1] = true; printf("from now on nothing goes wrong, A is exclusive and both want it\n") }
+	/* The world goes on where all owners wait: a run that ends would be no
+	 * cycle, and pan -f would not see that it ends in the wrong place. */
+	:: calm -> skip
 #endif
 	:: d_step { group == OUT && !RECORDED && TROUBLE -> printf("a person registers the target\n"); group = STRANGER }
 	:: d_step { MAY_FAIL -> troubles--; crash(0);
