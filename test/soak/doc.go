@@ -38,6 +38,7 @@
 // recorded (L1). A process that is frozen exactly between the check of its
 // deadline and its call can break S1 once, and nobody can fence it off. A
 // removal counts as that only if its caller was frozen for longer than a call
-// may take and has not read the table since, and only once in a soak: chance
-// does not do it twice.
+// may take and has not read the table since, if it lands when others no longer
+// wait for it by what the table says, and only once in a soak: chance does not
+// do it twice.
 package soak

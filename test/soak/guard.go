@@ -121,7 +121,7 @@ func (g *guard) leave(v view, t string) {
 	case g.tableLost:
 		g.tally.whileTableLost++
 		g.open(v, t, lostTable)
-	case g.tally.excused == 0 && g.excused(caller, v.At):
+	case g.tally.excused == 0 && v.late(t) && g.excused(caller, v.At):
 		g.tally.excused++
 		g.open(v, t, frozenCall)
 	case holder != "":

@@ -31,6 +31,7 @@ type scene struct {
 	pods     map[string]types.UID // by cluster, at x
 	table    error
 	frozen   bool
+	age      time.Duration // of the last flag
 	problems []string
 }
 
@@ -61,7 +62,7 @@ func (s *scene) records(context.Context) (ownership.Records, error) {
 			r.Held[x] = since
 		}
 		if s.leaving[cluster] {
-			r.Releasing[x] = s.now
+			r.Releasing[x], r.UpdatedAt = s.now, s.now.Add(-s.age)
 		}
 		read.Records = append(read.Records, r)
 	}
@@ -220,7 +221,7 @@ func TestWhileTheTableIsLostHarmIsOnlyCounted(t *testing.T) {
 func TestAFrozenCallIsExcusedOnce(t *testing.T) {
 	g := NewWithT(t)
 	s := newScene()
-	s.frozen = true
+	s.frozen, s.age = true, ownership.Settle+time.Second
 	for range 2 {
 		s.runs("east", "a")
 		s.runs("west", "b")
@@ -229,6 +230,18 @@ func TestAFrozenCallIsExcusedOnce(t *testing.T) {
 	}
 	g.Expect([]int{s.seen().excused, s.seen().foreign}).To(Equal([]int{1, 1}))
 	g.Expect(s.problems).To(HaveLen(1))
+}
+
+// Whoever was frozen: others still wait for this call.
+func TestACallInTimeIsNotExcused(t *testing.T) {
+	g := NewWithT(t)
+	s := newScene()
+	s.frozen, s.age = true, ownership.Settle
+	s.runs("east", "a")
+	s.runs("west", "b")
+	s.ends("east")
+	s.calls("east", actionDeregister, x)
+	g.Expect([]int{s.seen().excused, s.seen().foreign}).To(Equal([]int{0, 1}))
 }
 
 func TestAddressesMoveWhenAnotherClusterRegistersThem(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"target-ownership-controller/ownership"
 	"target-ownership-controller/test/elbsim"
 )
 
@@ -15,13 +16,14 @@ type view struct {
 	elbsim.Mutation
 	in       sets.Set[string]
 	held     map[string]map[string]time.Time // by cluster and target
+	flagged  map[string]map[string]time.Time // by cluster and target: the last write of a record that releases it
 	recorded sets.Set[string]
 	pods     map[string]pods // by cluster, of those that this change is about
 	blind    bool            // the records cannot be read
 }
 
 func (g *guard) see(ctx context.Context, m elbsim.Mutation) view {
-	v := view{Mutation: m, in: sets.New(elbsim.Registered(m.Targets)...), held: map[string]map[string]time.Time{}, recorded: sets.New[string](), pods: map[string]pods{}}
+	v := view{Mutation: m, in: sets.New(elbsim.Registered(m.Targets)...), held: map[string]map[string]time.Time{}, flagged: map[string]map[string]time.Time{}, recorded: sets.New[string](), pods: map[string]pods{}}
 	read, err := g.records(ctx)
 	if err != nil && !g.tableLost {
 		g.fail(&problem{at: m.At, what: fmt.Sprintf("the records cannot be read: %v", err)})
@@ -29,13 +31,14 @@ func (g *guard) see(ctx context.Context, m elbsim.Mutation) view {
 	v.blind = err != nil
 	for _, r := range read.Records {
 		if v.held[r.Owner.Cluster] == nil {
-			v.held[r.Owner.Cluster] = map[string]time.Time{}
+			v.held[r.Owner.Cluster], v.flagged[r.Owner.Cluster] = map[string]time.Time{}, map[string]time.Time{}
 		}
 		for t, since := range r.Held {
 			v.held[r.Owner.Cluster][string(t)] = since
 			v.recorded.Insert(string(t))
 		}
 		for t := range r.Releasing {
+			v.flagged[r.Owner.Cluster][string(t)] = r.UpdatedAt
 			v.recorded.Insert(string(t))
 		}
 	}
@@ -61,6 +64,14 @@ func (g *guard) concerned(v view) sets.Set[string] {
 		}
 	}
 	return concerned
+}
+
+// late tells whether a removal lands when others wait for it no longer: they
+// count from when they first saw the caller's last flag, or the caller's
+// record does not name the target any more.
+func (v view) late(t string) bool {
+	flagged, releases := v.flagged[v.Call.Caller][t]
+	return !releases || v.At.Sub(flagged) > ownership.Settle
 }
 
 // holds tells whether the cluster's records name the target, and a call of
