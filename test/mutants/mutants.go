@@ -17,6 +17,7 @@ const (
 	ledger = "ownership/ledger.go"
 	look   = "ownership/look.go"
 	memory = "ownership/memory/table.go"
+	passes = "ownership/pass/pass.go"
 	state  = "ownership/state.go"
 	write  = "ownership/write.go"
 )
@@ -50,7 +51,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "an old flag is written anew",
-		file: state, old: "s.Expired = l.env.Now().After(l.written.Add(CallBudget))", new: "s.Expired = false",
+		file: state, old: "s.Expired = Elapsed(l.written, l.env.Now()) > CallBudget", new: "s.Expired = false",
 	},
 	{
 		rule: "a permission to deregister ends 20 s after the flag",
@@ -76,7 +77,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a registration in doubt may land for D",
-		file: facts, old: "f.failed, f.returnBy = err, l.env.Now().Add(Settle)", new: "f.failed = err",
+		file: facts, old: "f.failed, f.returnBy, f.astray = err, l.env.Now().Add(Settle), ", new: "f.failed, f.astray = err, ",
 	},
 	{
 		rule: "a deregistration counts if it began when no registration could land",
@@ -123,13 +124,39 @@ var mutants = []mutant{
 	},
 	{
 		rule: "rows that the table lost are remembered",
-		file: write, old: "\t\t\tl.rememberLost(stored)\n", new: "",
+		file: write, old: "\t\tl.rememberLost(stored)\n", new: "",
 	},
 	{
 		rule: "a pass that was succeeded ends",
 		file: ledger, old: "if known && l.Inherited() {", new: "if known && false {",
 		// Old leaders have ended when a run does, and their harm is repaired.
 		test: []string{"./ownership/pass", "-run", "TestCase12"},
+	},
+	{
+		rule: "a pass that began too long ago takes nothing over",
+		file: ledger, old: "Elapsed(l.begun, since) > CallBudget", new: "false",
+		// Old leaders have ended when a run does, and their harm is repaired.
+		test: []string{"./ownership", "-run", "TestAPassThatSlept"},
+	},
+	{
+		rule: "a look from before a late call landed says nothing after it",
+		file: state, old: "l.look.follows(f, now)", new: "true",
+	},
+	{
+		rule: "a registration that landed after a successor was done is released",
+		file: write, old: " || l.facts[t] != nil && l.facts[t].astray", new: "",
+		// A call that lands later than the protocol assumes.
+		test: []string{"./ownership"},
+	},
+	{
+		rule: "a permission ends by whichever clock went further",
+		file: look, old: "return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))", new: "return to.Sub(from)",
+		test: []string{"./ownership", "-run", "Sle"},
+	},
+	{
+		rule: "registrations that hang hold up no removal",
+		file: passes, old: " || r.Left(begun) < 0", new: "",
+		test: []string{"./ownership/pass"},
 	},
 	{
 		rule: "a shared binding leaves alone what nobody recorded",
