@@ -22,12 +22,12 @@ help: ## Show the targets
 .PHONY: demo
 demo: build ## Two clusters, one shared target group: see who owns what (KEEP=1 leaves it up)
 	@$(INSTALL) etcd kubernetes kwok
-	@cd test && go run ./cmd/demo
+	@cd test && go build -o $(BIN)/demo ./cmd/demo && exec $(BIN)/demo
 
 .PHONY: soak
 soak: build ## Real parts that fail for DURATION (5m), with faults drawn from SEED
 	@$(INSTALL) etcd kubernetes kwok
-	@cd test && go run ./cmd/soak
+	@cd test && go build -o $(BIN)/soak ./cmd/soak && exec $(BIN)/soak
 
 .PHONY: test
 test: build ## Run every test, with one summary
