@@ -1,0 +1,75 @@
+package model
+
+// Promise is one of those in docs/protocol/README.md.
+type Promise string
+
+// The promises.
+const (
+	S1 Promise = "S1" // nobody's target is taken out by another owner
+	S2 Promise = "S2" // what is in the group is in a record until it is confirmed gone
+	S3 Promise = "S3" // a shared binding never touches what nobody recorded
+	L1 Promise = "L1" // in the end the group has what is wanted
+)
+
+// configuration is the macros that the model is compiled with. L1 needs the
+// macro LIVE, and its search another kind of pan.
+type configuration struct {
+	name   string
+	macros []string
+	live   bool
+}
+
+// The configurations that have to be safe. Two owners may go through more
+// than three: a process that was succeeded takes over again (RETURNS), records
+// are unreadable to others, and two things go wrong in a run.
+var configurations = []configuration{
+	{name: "two bindings of one cluster, and another cluster", macros: []string{"OWNERS=3", "BINDINGS_OF_A=2"}},
+	{name: "two clusters", macros: []string{"OWNERS=2", "TROUBLES=2", "UNREADABLE"}},
+	{name: "three clusters", macros: []string{"OWNERS=3"}},
+	{name: "two clusters, in the end", macros: []string{"OWNERS=2", "LIVE"}, live: true},
+}
+
+var (
+	two     = configuration{name: "two clusters", macros: []string{"OWNERS=2", "UNREADABLE"}}
+	three   = configuration{name: "three clusters", macros: []string{"OWNERS=3"}}
+	twoLive = configuration{name: "two clusters, in the end", macros: []string{"OWNERS=2", "LIVE"}, live: true}
+)
+
+// mutation is the protocol without one rule, in the smallest configuration
+// that shows what it is for.
+type mutation struct {
+	rule   string
+	macro  string // of rules.pml, which is set to 0
+	breaks Promise
+	in     configuration
+}
+
+var mutations = []mutation{
+	{"a release is flagged before the look", "FLAG_BEFORE_LOOK", S1, two},
+	{"a claim is written before the call", "CLAIM_BEFORE_CALL", S2, two},
+	{"a claim waits for another's release", "CLAIM_WAITS", S1, two},
+	{"a claim waits until D has passed", "CLAIM_WAITS_FOR_D", S1, two},
+	{"a release yields to another's claim", "RELEASE_YIELDS", S1, two},
+	{"a permission to deregister ends", "PERMISSION_ENDS", S1, two},
+	{"an unreadable record blocks removals", "UNREADABLE_BLOCKS", S1, two},
+	{"a shared binding takes nothing that nobody recorded", "SHARED_TAKES_NOTHING", S3, two},
+	{"a registration in doubt may land for D", "REGISTRATION_SETTLES", S2, two},
+	{"a deregistration in doubt may land for D", "DEREGISTRATION_SETTLES", S1, two},
+	{"a deregistration counts if no registration could land", "GONE_AFTER_REGISTRATIONS", S2, two},
+	{"nothing is claimed back while a deregistration may land", "CLAIM_BACK_SETTLES", S1, two},
+	{"what is claimed back is registered again", "CLAIM_BACK_REGISTERS", S1, two},
+	{"a look from before calls had settled drops nothing", "LOOK_AFTER_SETTLING", S2, three},
+	{"after giving back comes another look", "LOOK_AFTER_GIVING_BACK", S2, two},
+	{"a write is conditional on what its writer saw", "WRITES_ARE_CONDITIONAL", S1, two},
+	{"a write in doubt is written over", "DOUBT_IS_WRITTEN_OVER", S1, two},
+	{"a record that another process left is kept", "TAKE_OVER_KEEPS", S2, two},
+	{"a record that another process left is written first", "TAKE_OVER_WRITES", S1, two},
+	{"D counts for the calls of the process before", "TAKE_OVER_SETTLES", S2, two},
+	{"a claim waits no longer than D", "CLAIM_WAITS_NO_LONGER", L1, twoLive},
+	{"a flag that is too old is written anew", "FLAGS_ANEW", L1, twoLive},
+	{"the record is compared with the group", "COMPARES", L1, twoLive},
+}
+
+// unneeded are rules that no promise needs as long as the assumptions of the
+// protocol hold. docs/protocol/model says what they are for.
+var unneeded = []string{"GIVES_BACK", "LISTING_CONFIRMS_NO_CLAIM"}
