@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"target-ownership-controller/cmd/internal/awsconfig"
 )
 
 // accountTimeout bounds what credentials and an STS that cannot be reached
@@ -28,8 +30,8 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 	defer cancel()
 	logger := log.FromContext(ctx)
 	if _, err := c.Credentials.Retrieve(ctx); err != nil {
-		if missing, ok := errors.AsType[*noCredentials](err); ok && missing.nothingSet {
-			logger = logger.WithValues("cause", missing.cause.Error()) // the message of all others has it
+		if missing, ok := errors.AsType[*awsconfig.NoCredentials](err); ok && missing.NothingSet {
+			logger = logger.WithValues("cause", missing.Cause.Error()) // the message of all others has it
 		}
 		logger.Error(err, "every call to AWS will fail")
 		return ""

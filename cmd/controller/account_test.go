@@ -10,6 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"target-ownership-controller/cmd/internal/awsconfig"
 )
 
 func TestAccount(t *testing.T) {
@@ -56,7 +58,7 @@ func noHost(_ context.Context, _, address string) (net.Conn, error) {
 
 func TestNoCredentialsAtStart(t *testing.T) {
 	g, sts, lines := NewWithT(t), newFakeAWS(t, 200, ""), &bytes.Buffer{}
-	sts.Credentials = chain{noInstance(t)}
+	sts.Credentials = awsconfig.Chain{CredentialsProvider: noInstance(t)}
 	ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(lines)))
 	g.Expect(account(ctx, settings{region: "eu-west-1"}, sts.Config)).To(BeEmpty())
 	g.Expect(sts.calls).To(BeZero())

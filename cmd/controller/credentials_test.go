@@ -11,6 +11,7 @@ import (
 	"github.com/aws/smithy-go"
 	. "github.com/onsi/gomega"
 
+	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
 )
@@ -38,7 +39,7 @@ func TestCallsWithoutCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, api := NewWithT(t), newFakeAWS(t, 200, "")
-			api.Credentials = chain{c.provider}
+			api.Credentials = awsconfig.Chain{CredentialsProvider: c.provider}
 			o := options(settings{table: "table", region: "eu-west-1"}, api.Config, "")
 			table := o.Table.Verify(t.Context())
 			_, group := o.Groups.Group(t.Context(), elb.GroupRef{Name: "web"})
@@ -62,7 +63,7 @@ func TestOtherTroubleWithCredentials(t *testing.T) {
 	} {
 		t.Run(err.Error(), func(t *testing.T) {
 			g := NewWithT(t)
-			_, got := chain{failing(err)}.Retrieve(t.Context())
+			_, got := awsconfig.Chain{CredentialsProvider: failing(err)}.Retrieve(t.Context())
 			g.Expect(got).To(BeIdenticalTo(err))
 		})
 	}
@@ -74,8 +75,8 @@ func TestInstanceRoleThatIsLate(t *testing.T) {
 	g := NewWithT(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	_, err := chain{noInstance(t)}.Retrieve(ctx)
-	missing, ok := errors.AsType[*noCredentials](err)
+	_, err := awsconfig.Chain{CredentialsProvider: noInstance(t)}.Retrieve(ctx)
+	missing, ok := errors.AsType[*awsconfig.NoCredentials](err)
 	g.Expect(ok).To(BeTrue(), "%v", err)
-	g.Expect(missing.nothingSet).To(BeTrue())
+	g.Expect(missing.NothingSet).To(BeTrue())
 }

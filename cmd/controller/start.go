@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership/dynamo"
@@ -38,13 +39,13 @@ func start(ctx context.Context, s settings) error {
 
 func options(s settings, awsConfig aws.Config, account string) controller.Options {
 	table := dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) {
-		o.BaseEndpoint = endpoint(s.dynamoDBEndpoint, o.BaseEndpoint)
+		o.BaseEndpoint = awsconfig.Endpoint(s.dynamoDBEndpoint, o.BaseEndpoint)
 		// Local engines send no checksum, and the SDK would log a warning for
 		// each of their responses.
 		o.DisableValidateResponseChecksum = s.dynamoDBEndpoint != ""
 	})
 	groups := elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) {
-		o.BaseEndpoint = endpoint(s.elbv2Endpoint, o.BaseEndpoint)
+		o.BaseEndpoint = awsconfig.Endpoint(s.elbv2Endpoint, o.BaseEndpoint)
 	})
 	return controller.Options{
 		Table:           dynamo.New(table, s.table, dynamo.Options{}),
@@ -56,15 +57,6 @@ func options(s settings, awsConfig aws.Config, account string) controller.Option
 		Workers:         s.workers,
 		Leases:          leases(s.lbcLeases),
 	}
-}
-
-// endpoint is the URL of a flag, or else that of the AWS configuration: nil,
-// or the likes of AWS_ENDPOINT_URL.
-func endpoint(flag string, configured *string) *string {
-	if flag == "" {
-		return configured
-	}
-	return &flag
 }
 
 func leases(names []string) []types.NamespacedName {

@@ -33,12 +33,15 @@ func TestQuotedMessages(t *testing.T) {
 	g.Expect(quoted).To(BeNumerically(">", 10))
 }
 
-// source is the code of this package and of pflag's messages that it passes on.
+// source is the code of this package, of the one that reads the AWS
+// configuration for it, and of pflag's messages that it passes on.
 func source(g *WithT) string {
 	said := "unknown flag"
 	files, err := filepath.Glob("*.go")
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, file := range files {
+	configuration, err := filepath.Glob("../internal/awsconfig/*.go")
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, file := range append(files, configuration...) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
