@@ -17,7 +17,7 @@ MODULES := . test
 
 .PHONY: help
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 .PHONY: demo
 demo: build ## Two clusters, one shared target group: see who owns what (KEEP=1 leaves it up)
@@ -51,6 +51,11 @@ chaos: ## Simulate clusters in trouble (SEEDS=4000 runs, about 3 million steps),
 .PHONY: mutants
 mutants: ## Take the protocol's rules away one by one: each time a test has to fail
 	@cd test && go run ./mutants
+
+.PHONY: verify-protocol
+verify-protocol: ## Check the model of the protocol with spin, and that each rule is needed
+	@$(INSTALL) spin
+	@cd test && go run ./cmd/verify-protocol
 
 .PHONY: build
 build: ## Build the controller into bin/

@@ -30,10 +30,9 @@ var signsOfLess = []string{
 	"too many processes",
 }
 
-// Each of these lines says that what is asked was looked for. pan leaves
-// assertions out of a search for cycles only where it is told so.
+// Each of these lines says that what is asked was looked for.
 var (
-	looksForViolations = []string{"Full statespace search for:", "\tassertion violations\t+"}
+	looksForViolations = []string{"Full statespace search for:", "\tassertion violations\t+", "\tcycle checks       \t- (disabled by -DSAFETY)"}
 	looksForCycles     = []string{"Full statespace search for:", "\tnever claim         \t+ (l1)", "\tacceptance   cycles \t+ (fairness enabled)"}
 )
 

@@ -13,8 +13,8 @@ import (
 const (
 	// memoryLimit bounds one search, in MB: two of them run at a time.
 	memoryLimit = 1900
-	// timeLimit bounds one search; the longest takes one to two minutes.
-	timeLimit = 5 * time.Minute
+	// timeLimit bounds one search; the longest takes about a minute.
+	timeLimit = 10 * time.Minute
 	// depthLimit is in steps. Only a search for cycles goes into depth.
 	depthLimit = 2_000_000
 )
@@ -25,6 +25,7 @@ type search struct {
 	model  string   // ownership.pml
 	macros []string // NAME or NAME=value
 	live   bool
+	small  bool // it ends soon, so that to compile it takes longest
 }
 
 // found is what a search ended with.
@@ -82,8 +83,11 @@ func (s search) build(ctx context.Context, dir string) error {
 // here and finds a shortest trail. One for cycles has to go into depth.
 func (s search) compilation() []string {
 	args := []string{"-O2", "-o", "pan", "-DMEMLIM=" + strconv.Itoa(memoryLimit)}
+	if s.small {
+		args[0] = "-O1"
+	}
 	if s.live {
-		args = append(args, "-DNFAIR=3") // room for 10 processes
+		args = append(args, "-DNFAIR=4") // room for 14 processes
 	} else {
 		args = append(args, "-DSAFETY", "-DBFS")
 	}
@@ -91,7 +95,10 @@ func (s search) compilation() []string {
 }
 
 func (s search) arguments() []string {
-	args := []string{"-w24"} // 2^24 slots of its table
+	args := []string{"-w24"} // 2^24 slots in its table of states
+	if s.small {
+		args[0] = "-w20"
+	}
 	if s.live {
 		args = append(args, "-a", "-f", "-m"+strconv.Itoa(depthLimit))
 	}

@@ -23,9 +23,9 @@ func Verify(ctx context.Context, out io.Writer, spin, dir string) error {
 	}
 	v := verification{out: out, spin: spin, model: filepath.Join(dir, "ownership.pml"), rules: names}
 	fmt.Fprintf(out, "protocol: %d searches, %d at a time\n", len(configurations)+len(mutations), atATime)
-	safe, caught := v.all(ctx)
+	safe, unsafe, caught := v.all(ctx)
 	fmt.Fprintf(out, "protocol: safe in %d models; %d of %d mutations caught\n", safe, caught, len(mutations))
-	if safe < len(configurations) || caught < len(mutations) {
+	if unsafe > 0 || caught < len(mutations) {
 		return errors.New("the model does not hold what the protocol promises, or a search failed")
 	}
 	return nil
@@ -38,8 +38,8 @@ type verification struct {
 }
 
 // all starts the configurations first, since they take longest, and prints in
-// the same order.
-func (v verification) all(ctx context.Context) (safe, caught int) {
+// the same order. A model is safe if all its configurations are.
+func (v verification) all(ctx context.Context) (safe, unsafe, caught int) {
 	var jobs []func() verdict
 	for _, c := range configurations {
 		jobs = append(jobs, func() verdict { return v.holds(ctx, c) })
@@ -48,7 +48,22 @@ func (v verification) all(ctx context.Context) (safe, caught int) {
 		jobs = append(jobs, func() verdict { return v.catches(ctx, m) })
 	}
 	verdicts := begin(jobs)
-	return v.report(verdicts[:len(configurations)]), v.report(verdicts[len(configurations):])
+	well := map[string]bool{}
+	for i, c := range configurations {
+		before, seen := well[c.model]
+		well[c.model] = v.print(<-verdicts[i]) && (before || !seen)
+	}
+	for _, ok := range well {
+		if ok {
+			safe++
+		}
+	}
+	for i := range mutations {
+		if v.print(<-verdicts[len(configurations)+i]) {
+			caught++
+		}
+	}
+	return safe, len(well) - safe, caught
 }
 
 // verdict is a line to print, and whether all is well.
@@ -76,49 +91,48 @@ func begin(jobs []func() verdict) []chan verdict {
 	return verdicts
 }
 
-func (v verification) report(verdicts []chan verdict) (well int) {
-	for _, done := range verdicts {
-		d := <-done
-		fmt.Fprintln(v.out, d.text)
-		if d.well {
-			well++
-		}
-	}
-	return well
+func (v verification) print(d verdict) (well bool) {
+	fmt.Fprintln(v.out, d.text)
+	return d.well
 }
 
 func (v verification) holds(ctx context.Context, c configuration) verdict {
-	f, err := search{v.spin, v.model, c.macros, c.live}.run(ctx)
+	f, err := search{spin: v.spin, model: v.model, macros: c.macros, live: c.live}.run(ctx)
 	switch {
 	case err != nil:
-		return verdict{text: fmt.Sprintf("  FAILED    %s: %v", c.name, err)}
+		return verdict{text: fmt.Sprintf("  FAILED    %s: %v", c, err)}
 	case f.breaks != "":
-		return verdict{text: fmt.Sprintf("  BROKEN    %s, %s:\n%s", f.breaks, c.name, indent(f.story))}
+		return verdict{text: fmt.Sprintf("  BROKEN    %s, %s:\n%s", f.breaks, c, indent(f.story))}
 	}
-	return verdict{true, fmt.Sprintf("  safe      %s (%s): %s", c.name, promises(c.live), figures(f))}
+	return verdict{true, fmt.Sprintf("  safe      %s: %s", c, figures(f))}
 }
 
 func (v verification) catches(ctx context.Context, m mutation) verdict {
 	if !slices.Contains(v.rules, m.macro) {
 		return verdict{text: fmt.Sprintf("  FAILED    %s: the model has no rule %s", m.rule, m.macro)}
 	}
-	f, err := search{v.spin, v.model, append(slices.Clone(m.in.macros), m.macro+"=0"), m.in.live}.run(ctx)
+	macros := append(slices.Clone(m.in.macros), m.macro+"=0")
+	f, err := search{spin: v.spin, model: v.model, macros: macros, live: m.in.live, small: true}.run(ctx)
 	switch {
 	case err != nil:
 		return verdict{text: fmt.Sprintf("  FAILED    %s: %v", m.rule, err)}
 	case f.breaks == "":
-		return verdict{text: fmt.Sprintf("  SURVIVED  %s: nothing breaks, %s, %s", m.rule, m.in.name, figures(f))}
+		return verdict{text: fmt.Sprintf("  SURVIVED  %s: nothing breaks, %s, %s", m.rule, m.in.model, figures(f))}
 	case f.breaks != m.breaks:
 		return verdict{text: fmt.Sprintf("  FAILED    %s: breaks %s, want %s:\n%s", m.rule, f.breaks, m.breaks, indent(f.story))}
 	}
-	return verdict{true, fmt.Sprintf("  caught    %s: %s breaks, %s, %s", m.rule, f.breaks, m.in.name, figures(f))}
+	return verdict{true, fmt.Sprintf("  caught    %s: %s breaks, %s, %s", m.rule, f.breaks, m.in.model, figures(f))}
 }
 
-func promises(live bool) string {
-	if live {
-		return "L1"
+func (c configuration) String() string {
+	promises := "S1, S2, S3"
+	if c.live {
+		promises = "L1"
 	}
-	return "S1, S2, S3"
+	if c.bounds != "" {
+		promises += ", " + c.bounds
+	}
+	return c.model + " (" + promises + ")"
 }
 
 func figures(f found) string {

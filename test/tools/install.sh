@@ -3,7 +3,7 @@
 # A program is left alone when its stamp in bin/.stamps says that the pinned
 # version is there. Everything Go comes through the module proxy.
 #
-#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|tflint|dynalite|envtest]...
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|spin|tflint|dynalite|envtest]...
 #
 # Without names: everything but envtest. envtest is what light clusters need:
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
@@ -158,6 +158,12 @@ install_shellcheck() {
 	"$bin/shellcheck" --version
 }
 
+install_spin() {
+	debian_package spin
+	ln -sfn debian/spin/usr/bin/spin "$bin/spin"
+	"$bin/spin" -V
+}
+
 install_tflint() {
 	go_install github.com/terraform-linters/tflint "$tflint_version"
 	mv "$new/tflint" "$bin/tflint"
@@ -188,13 +194,13 @@ require() {
 	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
 	gotestsum) install gotestsum $gotestsum_version "half a minute" "$bin/gotestsum" ;;
 	tflint) install tflint $tflint_version "4 minutes" "$bin/tflint" ;;
-	shellcheck)
-		if command -v shellcheck >/dev/null; then
-			say "shellcheck is $(command -v shellcheck)"
-		elif debian_has shellcheck; then
-			install shellcheck debian "a few seconds" "$bin/shellcheck"
+	shellcheck | spin)
+		if command -v "$1" >/dev/null; then
+			say "$1 is $(command -v "$1")"
+		elif debian_has "$1"; then
+			install "$1" debian "a few seconds" "$bin/$1"
 		else
-			say "shellcheck is left out: it is neither in PATH nor known to apt"
+			say "$1 is left out: it is neither in PATH nor known to apt"
 		fi
 		;;
 	dynalite)
@@ -214,7 +220,7 @@ require() {
 }
 
 if (($# == 0)); then
-	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck tflint dynalite
+	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck spin tflint dynalite
 fi
 for name in "$@"; do
 	require "$name"

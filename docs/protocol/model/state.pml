@@ -66,7 +66,7 @@ typedef Process {
 };
 
 Owner own[OWNERS];
-Process proc[2 * OWNERS];	/* o: the leader of owner o; OWNERS + o: the one before it */
+Process proc[2 * OWNERS];	/* o: the leader of owner o; OWNERS + o: the one before it, a for A */
 byte group;
 byte troubles = TROUBLES;
 
@@ -102,9 +102,16 @@ bool exclusive;			/* owner 0, from then on */
 #define OWNER(p) ((p) % OWNERS)
 #define LEADER(p) ((p) < OWNERS)
 #define OTHER(p) ((p + OWNERS) % (2 * OWNERS))
-#define NAME(p) ('A' + OWNER(p))
-#define ROLE(p) (LEADER(p) -> ' ' : '-')	/* A- is the process before A */
+#define NAME(p) ((LEADER(p) -> 'A' : 'a') + OWNER(p))	/* a is the process before A */
 
 #define IS(x) (proc[p].pc == x)
 #define ENTRY(x) (proc[p].entry == x)
 #define PRESENT(x) (proc[p].presence == x)
+
+#define SAY(text) printf(text, NAME(p))
+#define SAY_RECORD(o, entry) \
+	if \
+	:: (entry) == NONE -> printf("%c: none\n", NAME(o)) \
+	:: (entry) == HELD -> printf("%c: held\n", NAME(o)) \
+	:: else -> printf("%c: releasing\n", NAME(o)) \
+	fi

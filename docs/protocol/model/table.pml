@@ -17,7 +17,7 @@ inline forget(p) {
 
 /* A pass that finds itself succeeded ends, and the next begins anew. */
 inline succeeded(p) {
-	printf("%c%c finds its record written by another process\n", NAME(p), ROLE(p));
+	printf("%c finds its record written by another process\n", NAME(p));
 	forget(p);
 	proc[p].pc = ((LEADER(p) || RETURNS) -> START : DOWN)
 }
@@ -112,11 +112,11 @@ inline conclude(p) {
 	fi;
 	if
 	:: proc[p].entry == HELD && !proc[p].block ->
-		printf("%c%c may register\n", NAME(p), ROLE(p)); proc[p].pc = ENTERING
+		printf("%c may register\n", NAME(p)); proc[p].pc = ENTERING
 	:: MAY_DEREGISTER(p) ->
-		printf("%c%c may deregister\n", NAME(p), ROLE(p)); proc[p].pc = LEAVING
+		printf("%c may deregister\n", NAME(p)); proc[p].pc = LEAVING
 	:: MAY_GIVE_BACK(p) ->
-		printf("%c%c may register for the holder, to give back\n", NAME(p), ROLE(p));
+		printf("%c may register for the holder, to give back\n", NAME(p));
 		proc[p].presence = UNKNOWN; proc[p].pc = ENTERING
 	:: MAY_DROP(p) -> proc[p].pc = DROPPING
 	:: else -> idle(p)
@@ -130,7 +130,8 @@ inline conclude(p) {
 }
 
 inline look_at(p, i) {
-	printf("%c%c reads the record of %c: %d\n", NAME(p), ROLE(p), NAME(i), own[i].record);
+	SAY("%c reads the record of ");
+	SAY_RECORD(i, own[i].record);
 	proc[p].seen = proc[p].seen | (1 << i);
 	if
 	:: proc[p].entry == HELD ->

@@ -27,16 +27,27 @@ inline succeed(o) {
 #define ALONE(o) (o >= BINDINGS_OF_A)
 #define UNDER_WAY(o) (proc[o].pc == LEAVING || proc[OWNERS + o].pc == LEAVING)
 
-#define SETTLES(p) ((proc[p].pc == IDLE || proc[p].pc == LOOK && !LOOK_AFTER_SETTLING) && !proc[OTHER(p)].before)
+#define SETTLES(p) ((proc[p].pc == IDLE || proc[p].pc == LOOK && proc[p].fresh) && !proc[OTHER(p)].before)
 #define DEREGISTRATIONS_SETTLE(p) (proc[p].leave && SETTLES(p))
 #define REGISTRATIONS_SETTLE(p) (proc[p].enter && SETTLES(p))
 
+/* A look that began before does not count: it begins again. */
+inline look_anew(p) {
+	if
+	:: IS(LOOK) && LOOK_AFTER_SETTLING ->
+		proc[p].seen = 0; proc[p].hold = false; proc[p].block = false; idle(p)
+	:: else
+	fi
+}
+
 inline settle_deregistrations(p) {
-	SAY("the deregistrations of %c%c are settled\n"); proc[p].leave = false; own[OWNER(p)].leaving = false
+	SAY("the deregistrations of %c are settled\n");
+	proc[p].leave = false; own[OWNER(p)].leaving = false; look_anew(p)
 }
 
 inline settle_registrations(p) {
-	SAY("the registrations of %c%c are settled\n"); proc[p].enter = false; own[OWNER(p)].entering = NO_CALL
+	SAY("the registrations of %c are settled\n");
+	proc[p].enter = false; own[OWNER(p)].entering = NO_CALL; look_anew(p)
 }
 
 /* Time has a process of its own, so that it passes however busy the owner is. */
@@ -50,7 +61,8 @@ proctype owner(byte o) {
 		printf("a late deregistration of %c lands\n", 'A' + o);
 		land_deregistration(o) }
 	:: d_step { own[o].doubt != NO_WRITE && TROUBLE ->
-		printf("a late write of %c lands: %d\n", 'A' + o, own[o].doubt - 1);
+		printf("a late write lands in the record of ");
+		SAY_RECORD(o, own[o].doubt - 1);
 		land_write(o) }
 
 	/* D has passed on the clock of a process: calls have landed or never will */
@@ -91,7 +103,7 @@ proctype world() {
 	:: d_step { !calm -> calm = true; exclusive = true; want[0] = true; want[OWNERS - 1] = true; printf("from now on nothing goes wrong, A is exclusive and both want it\n") }
 	/* The world goes on where all owners wait: a run that ends would be no
 	 * cycle, and pan -f would not see that it ends in the wrong place. */
-	:: calm -> skip
+	:: calm
 #endif
 	:: d_step { group == OUT && !RECORDED && TROUBLE -> printf("a person registers the target\n"); group = STRANGER }
 	:: d_step { MAY_FAIL -> troubles--; crash(0);
