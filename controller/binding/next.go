@@ -68,5 +68,8 @@ func (r *Reconciler) wait(b *round) time.Duration {
 			wait = min(wait, s.Until.Sub(now))
 		}
 	}
+	if landed := b.landed(); b.retains() && !landed.IsZero() {
+		wait = min(wait, landed.Sub(now))
+	}
 	return max(wait, time.Millisecond)
 }

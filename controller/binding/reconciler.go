@@ -160,10 +160,13 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 
 // pass is the whole program: what is wanted, what is there, make it so.
 func (r *Reconciler) pass(ctx context.Context, b *round) error {
-	if err := r.admitted(b.deleting()); err != nil {
+	if err := r.admitted(b.deleting() && !b.retains()); err != nil {
 		return err
 	}
 	if err := r.bind(ctx, b); err != nil || b.done {
+		return err
+	}
+	if err := checkPolicy(b); err != nil {
 		return err
 	}
 	b.state.ledger.Begin(b.began)
@@ -172,6 +175,9 @@ func (r *Reconciler) pass(ctx context.Context, b *round) error {
 	}
 	if err := r.observe(ctx, b); err != nil {
 		return err
+	}
+	if b.retains() {
+		b.want = retained(b.state.ledger)
 	}
 	if err := r.confirm(ctx, b); err != nil {
 		return err
@@ -218,11 +224,17 @@ func (b *round) deleting() bool { return !b.DeletionTimestamp.IsZero() }
 
 // finished reports whether no record and no call of ours is left behind.
 func (b *round) finished() bool {
-	return b.done || b.state.ledger.Loaded() && b.state.ledger.Finished()
+	if b.done || !b.state.ledger.Loaded() {
+		return b.done
+	}
+	if b.retains() {
+		return b.handedOver()
+	}
+	return b.state.ledger.Finished()
 }
 
-// release lets the API server delete the binding: its record is empty or its
-// group is gone.
+// release lets the API server delete the binding: its record is empty, its
+// targets are to stay, or its group is gone.
 func (r *Reconciler) release(ctx context.Context, b *round) error {
 	key := client.ObjectKeyFromObject(b)
 	if b.state != nil {

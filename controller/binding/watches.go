@@ -41,7 +41,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, wor
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("targetgroupbinding").
-		For(&v1beta1.TargetGroupBinding{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1beta1.TargetGroupBinding{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, policyChanged()))).
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(r.ofService), builder.WithPredicates(endpoints.ServiceChanged())).
 		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(r.ofSlice), builder.WithPredicates(endpoints.SliceChanged())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.ofNodes), builder.WithPredicates(endpoints.NodeChanged())).
