@@ -58,8 +58,8 @@ verify-protocol: ## Check the model of the protocol with spin, and that each rul
 	@cd test && go run ./cmd/verify-protocol
 
 .PHONY: build
-build: ## Build the controller into bin/
-	@go build -ldflags '$(LDFLAGS)' -o $(BIN)/controller ./cmd/controller
+build: ## Build the controller and targetctl into bin/
+	@go build -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/controller ./cmd/targetctl
 
 .PHONY: generate
 generate: ## Write the CRD and the deep copies from the API types

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+
+	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/admin"
+	"target-ownership-controller/ownership/memory"
+)
+
+const arn ownership.GroupARN = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/blue/0123456789abcdef"
+
+var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// fakeGroups is one target group, blue.
+type fakeGroups map[ownership.Target]elb.State
+
+func (f fakeGroups) Group(_ context.Context, ref elb.GroupRef) (elb.Group, error) {
+	if ref.Name != "blue" {
+		return elb.Group{}, ownership.ErrGroupMissing
+	}
+	return elb.Group{ARN: arn, Name: "blue"}, nil
+}
+
+func (f fakeGroups) Health(context.Context, ownership.GroupARN) (map[ownership.Target]elb.State, error) {
+	return f, nil
+}
+
+// bench is a table with two clusters that share a group.
+type bench struct {
+	*WithT
+	table  *memory.Table
+	health fakeGroups
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{NewWithT(t), memory.New(), fakeGroups{
+		"10.0.0.1:80": elb.Healthy, "10.0.0.2:80": elb.Unhealthy, "10.9.9.9:80": elb.Healthy,
+	}}
+	for id, seen := range map[string]time.Duration{"east": 5 * time.Second, "west": 3 * time.Hour} {
+		b.Expect(b.table.PutCluster(t.Context(), ownership.Cluster{
+			ID: id, Fingerprint: "uid-" + id, State: ownership.ClusterActive, HeartbeatSeq: 7, HeartbeatAt: now.Add(-seen),
+			Revision: ownership.Revision{Version: 1, WriteID: id}, ControllerVersion: "v1.2.3",
+		}, ownership.Revision{})).To(Succeed())
+	}
+	b.record(t, "east", []ownership.Target{"10.0.0.1:80", "10.0.0.3:80"}, nil)
+	b.record(t, "west", []ownership.Target{"10.0.0.1:80"}, []ownership.Target{"10.0.0.2:80"})
+	return b
+}
+
+func (b *bench) record(t *testing.T, cluster string, held, releasing []ownership.Target) {
+	r := ownership.Record{
+		Group: arn, Owner: ownership.Owner{Cluster: cluster, Namespace: "shop", Name: "web"}, BindingUID: "uid",
+		Revision: ownership.Revision{Version: 1, WriteID: cluster}, UpdatedAt: now.Add(-time.Minute),
+	}.Clone()
+	for _, target := range held {
+		r.Held[target] = now.Add(-10 * time.Minute)
+	}
+	for _, target := range releasing {
+		r.Releasing[target] = now.Add(-2 * time.Hour)
+	}
+	b.Expect(b.table.Put(t.Context(), r, ownership.Revision{})).To(Succeed())
+}
+
+// run is one run of the command.
+func (b *bench) run(line ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	a := &app{
+		Streams: Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+		connect: func(context.Context, settings) (*site, error) { return &site{table: b.table, groups: b.health}, nil },
+		now:     func() time.Time { return now },
+	}
+	code = a.run(context.Background(), "v1.2.3", append([]string{"targetctl"}, line...))
+	return code, out.String(), errs.String()
+}
+
+func TestForPeople(t *testing.T) {
+	for line, want := range map[string]string{
+		"clusters": `
+CLUSTER   STATE    VERSION   HEARTBEAT   WATCHED
+east      Active   v1.2.3    5s          -
+west      Active   v1.2.3    3h          -
+`,
+		"cluster show west": `
+Cluster:       west
+State:         Active
+Version:       v1.2.3
+Fingerprint:   uid-west
+Heartbeat:     7, 3h ago by the clocks
+Watched:       -
+
+TARGET GROUP   OWNER           HELD   RELEASING   WRITTEN
+blue           west/shop/web   1      1           60s
+`,
+		"owners blue": `
+OWNER           CLUSTER STATE   HEARTBEAT   HELD   HEALTHY   RELEASING
+east/shop/web   Active          5s          2      1         0
+west/shop/web   Active          3h          1      1         1
+
+TARGET        HEALTH           ENTRY       SINCE   OWNER
+10.0.0.1:80   healthy          held        10m     east/shop/web
+10.0.0.3:80   not registered   held        10m     east/shop/web
+10.0.0.1:80   healthy          held        10m     west/shop/web
+10.0.0.2:80   unhealthy        releasing   120m    west/shop/web
+10.9.9.9:80   healthy          -           -       external: no record names it
+`,
+		"explain blue 10.0.0.1:80": `
+10.0.0.1:80 in blue: healthy
+
+east/shop/web: held for 10m, cluster Active, heartbeat 5s ago
+  if it still wants the target: keep (registered)
+  if it lets the target go: drop (another owner holds it)
+
+west/shop/web: held for 10m, cluster Active, heartbeat 3h ago
+  if it still wants the target: keep (registered)
+  if it lets the target go: drop (another owner holds it)
+`,
+		"explain blue 10.9.9.9:80": `
+10.9.9.9:80 in blue: healthy
+
+no record names it
+  if a binding shares the group: ignore (no record of ours names it)
+  if a binding has the group for itself: release (nobody recorded it and the binding is exclusive)
+`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			b := newBench(t)
+			code, out, errs := b.run(strings.Fields(line)...)
+			b.Expect(code).To(Equal(exitOK), errs)
+			if diff := cmp.Diff(want, "\n"+out); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What scripts get is all of the answer, in both formats.
+func TestForScripts(t *testing.T) {
+	b := newBench(t)
+	_, out, _ := b.run("owners", string(arn), "-o", "json")
+	var fromJSON, fromYAML admin.Owners
+	b.Expect(json.Unmarshal([]byte(out), &fromJSON)).To(Succeed())
+	_, out, _ = b.run("owners", string(arn), "-o", "yaml")
+	b.Expect(yaml.Unmarshal([]byte(out), &fromYAML)).To(Succeed())
+	b.Expect(fromYAML).To(Equal(fromJSON))
+	b.Expect(fromJSON.TargetGroup).To(Equal(arn))
+	b.Expect(fromJSON.Owners).To(HaveLen(2))
+	b.Expect(fromJSON.Owners[1].HeartbeatAt.Equal(now.Add(-3 * time.Hour))).To(BeTrue())
+	b.Expect(fromJSON.External).To(Equal([]admin.Target{{Target: "10.9.9.9:80", Health: "healthy"}}))
+}
+
+func TestExitCodes(t *testing.T) {
+	for line, code := range map[string]int{
+		"":                             exitOK,
+		"clusters":                     exitOK,
+		"--version":                    exitOK,
+		"nosuch":                       exitUsage,
+		"clusters --nosuch":            exitUsage,
+		"clusters more":                exitUsage,
+		"clusters -o xml":              exitUsage,
+		"cluster nosuch":               exitUsage,
+		"explain blue 10.0.0.1":        exitUsage,
+		"owners green":                 exitFailure,
+		"cluster show north":           exitFailure,
+		"completion bash":              exitOK,
+		"__complete cluster show -o j": exitOK,
+	} {
+		t.Run(line, func(t *testing.T) {
+			b := newBench(t)
+			got, _, errs := b.run(strings.Fields(line)...)
+			b.Expect(got).To(Equal(code), errs)
+		})
+	}
+}
+
+func TestUnreachableTable(t *testing.T) {
+	b := newBench(t)
+	b.table.Intercept(func(memory.Op) memory.Fault { return memory.Refuse(errors.Join(ownership.ErrForbidden)) })
+	code, out, errs := b.run("clusters")
+	b.Expect(code).To(Equal(exitFailure))
+	b.Expect(out).To(BeEmpty())
+	b.Expect(errs).To(ContainSubstring("access to the table is denied"))
+}
+
+func TestNameOfThePlugin(t *testing.T) {
+	b := newBench(t)
+	var out bytes.Buffer
+	a := &app{Streams: Streams{Out: &out, Err: &out}}
+	b.Expect(a.run(t.Context(), "v1", []string{"/usr/local/bin/kubectl-targetctl", "owners", "--help"})).To(Equal(exitOK))
+	b.Expect(out.String()).To(ContainSubstring("kubectl targetctl owners GROUP"))
+}

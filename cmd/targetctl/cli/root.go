@@ -1,0 +1,101 @@
+// Package cli is the commands of targetctl: flags, output and exit codes. What
+// they do is in package admin.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// app is one run of the command.
+type app struct {
+	Streams
+	site    settings
+	output  string
+	started bool // the command line was understood
+	connect func(context.Context, settings) (*site, error)
+	now     func() time.Time
+}
+
+// usageError is a command line that cannot be carried out.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Run carries out the command line, whose first element is the name of the
+// program, and returns the exit code.
+func Run(ctx context.Context, streams Streams, version string, line []string) int {
+	return (&app{Streams: streams, connect: connect, now: time.Now}).run(ctx, version, line)
+}
+
+func (a *app) run(ctx context.Context, version string, line []string) int {
+	root := a.root(version, line[0])
+	root.SetArgs(line[1:])
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(a.Err, "targetctl: %v\n", err)
+	if _, usage := errors.AsType[usageError](err); usage || !a.started {
+		fmt.Fprintln(a.Err, "--help tells what can be given")
+		return exitUsage
+	}
+	return exitFailure
+}
+
+var formats = []string{"table", "json", "yaml"}
+
+func (a *app) root(version, program string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "targetctl",
+		Short: "Show who owns which targets of shared target groups",
+		Long: "Show who owns which targets of the ELBv2 target groups that several clusters share.\n\n" +
+			"It works on the ownership table and the load balancer alone, and needs no cluster.\n\n" +
+			"Exit codes: 0 done, 1 failed, 2 the command line cannot be carried out.",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	if strings.HasPrefix(filepath.Base(program), "kubectl-") {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl targetctl"}
+	}
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if !slices.Contains(formats, a.output) {
+			return fmt.Errorf("--output: %q is not one of %s", a.output, strings.Join(formats, ", "))
+		}
+		a.started = true
+		return nil
+	}
+	flags := root.PersistentFlags()
+	a.site.bind(flags)
+	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain())
+	return root
+}

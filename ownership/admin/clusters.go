@@ -1,0 +1,161 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"target-ownership-controller/ownership"
+)
+
+// Cluster is a cluster's entry in the registry.
+type Cluster struct {
+	ID                string                 `json:"id"`
+	State             ownership.ClusterState `json:"state"`
+	ControllerVersion string                 `json:"controllerVersion"`
+	Fingerprint       string                 `json:"fingerprint"`
+	HeartbeatSeq      int64                  `json:"heartbeatSeq"`
+	HeartbeatAt       time.Time              `json:"heartbeatAt"` // by the cluster's own clock
+	Watched           *Watched               `json:"watched,omitempty"`
+}
+
+// Watched is what watching a cluster's heartbeat came to, on our clock.
+type Watched struct {
+	Seconds    float64 `json:"seconds"`
+	Heartbeats int64   `json:"heartbeats"`
+}
+
+// ClusterList is all of the registry.
+type ClusterList struct {
+	Clusters   []Cluster    `json:"clusters"`
+	Unreadable []Unreadable `json:"unreadable,omitempty"`
+}
+
+// Clusters reads the registry, and if watch is not zero once more after that
+// time, to count heartbeats.
+func Clusters(ctx context.Context, registry ownership.Registry, watch time.Duration) (ClusterList, error) {
+	read, err := registry.Clusters(ctx)
+	if err != nil {
+		return ClusterList{}, err
+	}
+	list := ClusterList{Clusters: []Cluster{}, Unreadable: unreadable(read.Unreadable)}
+	for _, entry := range read.Clusters {
+		list.Clusters = append(list.Clusters, newCluster(entry))
+	}
+	if watch == 0 {
+		return list, nil
+	}
+	return list, list.watch(ctx, registry, watch)
+}
+
+func newCluster(c ownership.Cluster) Cluster {
+	return Cluster{
+		ID: c.ID, State: c.State, ControllerVersion: c.ControllerVersion, Fingerprint: c.Fingerprint,
+		HeartbeatSeq: c.HeartbeatSeq, HeartbeatAt: c.HeartbeatAt,
+	}
+}
+
+func (l *ClusterList) watch(ctx context.Context, registry ownership.Registry, d time.Duration) error {
+	began := time.Now()
+	if err := wait(ctx, d); err != nil {
+		return err
+	}
+	seconds := time.Since(began).Seconds()
+	read, err := registry.Clusters(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range l.Clusters {
+		for _, later := range read.Clusters {
+			if later.ID == l.Clusters[i].ID {
+				l.Clusters[i].Watched = &Watched{Seconds: seconds, Heartbeats: later.HeartbeatSeq - l.Clusters[i].HeartbeatSeq}
+			}
+		}
+	}
+	return nil
+}
+
+// Share is one record of a cluster.
+type Share struct {
+	TargetGroup ownership.GroupARN `json:"targetGroup"`
+	Owner       string             `json:"owner"`
+	Held        int                `json:"held"`
+	Releasing   int                `json:"releasing"`
+	UpdatedAt   time.Time          `json:"updatedAt"`
+}
+
+// ClusterDetail is one cluster and its records.
+type ClusterDetail struct {
+	Cluster    `json:",inline"`
+	Records    []Share      `json:"records"`
+	Unreadable []Unreadable `json:"unreadable,omitempty"`
+}
+
+// ShowCluster reads one entry, its records, and if watch is not zero the
+// entry once more after that time.
+//
+// Errors are those of the table; [ownership.ErrNotFound] if it has no such
+// cluster.
+func ShowCluster(ctx context.Context, table Table, id string, watch time.Duration) (ClusterDetail, error) {
+	entry, err := table.Cluster(ctx, id)
+	if err != nil {
+		return ClusterDetail{}, err
+	}
+	detail := ClusterDetail{Cluster: newCluster(entry), Records: []Share{}}
+	groups, err := groupsOf(ctx, table, id)
+	if err != nil {
+		return ClusterDetail{}, err
+	}
+	for _, g := range groups {
+		for _, r := range g.of(id) {
+			detail.Records = append(detail.Records, Share{g.ARN, r.Owner.String(), len(r.Held), len(r.Releasing), r.UpdatedAt})
+		}
+		for _, u := range g.Unreadable {
+			if strings.HasPrefix(u.Owner, id+"/") {
+				detail.Unreadable = append(detail.Unreadable, Unreadable{fmt.Sprintf("%s in %s", u.Owner, g.ARN.Name()), u.Reason})
+			}
+		}
+	}
+	if watch == 0 {
+		return detail, nil
+	}
+	list := ClusterList{Clusters: []Cluster{detail.Cluster}}
+	err = list.watch(ctx, table, watch)
+	detail.Cluster = list.Clusters[0]
+	return detail, err
+}
+
+// groupRecords is one complete reading of a group.
+type groupRecords struct {
+	ARN ownership.GroupARN
+	ownership.Records
+}
+
+func (g groupRecords) of(cluster string) []ownership.Record {
+	return slices.DeleteFunc(slices.Clone(g.Records.Records), func(r ownership.Record) bool { return r.Owner.Cluster != cluster })
+}
+
+// groupsOf reads the groups in which the cluster has records, in the order of
+// their ARNs. Which they are is read from an index that may lag.
+func groupsOf(ctx context.Context, store ownership.Store, cluster string) ([]groupRecords, error) {
+	keys, err := store.Groups(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	var arns []ownership.GroupARN
+	for _, key := range keys {
+		arns = append(arns, key.Group)
+	}
+	slices.Sort(arns)
+	var groups []groupRecords
+	for _, arn := range slices.Compact(arns) {
+		records, err := store.Records(ctx, arn)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, groupRecords{arn, records})
+	}
+	return groups, nil
+}

@@ -1,0 +1,151 @@
+package admin
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"target-ownership-controller/ownership"
+)
+
+// Health is the state of each target that the load balancer lists, in its
+// words: healthy, unhealthy, initial, draining, unused or unavailable.
+type Health map[ownership.Target]string
+
+// Lister lists the targets of a group.
+type Lister interface {
+	Health(context.Context, ownership.GroupARN) (Health, error)
+}
+
+const (
+	healthy  = "healthy"
+	draining = "draining"
+	// NotRegistered is the health of a target that a record names and the
+	// load balancer does not list.
+	NotRegistered = "not registered"
+)
+
+func (h Health) of(t ownership.Target) string {
+	if state, listed := h[t]; listed {
+		return state
+	}
+	return NotRegistered
+}
+
+// Target is a target as its owner's record has it. An external one is in no
+// record, and has health alone.
+type Target struct {
+	Target ownership.Target `json:"target"`
+	Entry  string           `json:"entry,omitempty"` // held or releasing
+	Since  *time.Time       `json:"since,omitempty"`
+	Health string           `json:"health"`
+}
+
+// Owner is an owner of targets in a group.
+type Owner struct {
+	Owner       string                 `json:"owner"`
+	State       ownership.ClusterState `json:"clusterState,omitempty"` // empty without an entry in the registry
+	HeartbeatAt *time.Time             `json:"heartbeatAt,omitempty"`
+	Held        int                    `json:"held"`
+	Releasing   int                    `json:"releasing"`
+	Healthy     int                    `json:"healthy"` // of those that it holds
+	Targets     []Target               `json:"targets"`
+}
+
+// Owners is who owns what in a group.
+type Owners struct {
+	TargetGroup ownership.GroupARN `json:"targetGroup"`
+	Owners      []Owner            `json:"owners"`
+	External    []Target           `json:"external"`
+	Unreadable  []Unreadable       `json:"unreadable,omitempty"`
+}
+
+// ListOwners reads the records of the group and the health of its targets.
+// Errors are those of the table and of the lister.
+func ListOwners(ctx context.Context, table Table, lister Lister, group ownership.GroupARN) (Owners, error) {
+	seen, err := readGroup(ctx, table, lister, group)
+	if err != nil {
+		return Owners{}, err
+	}
+	owners := Owners{TargetGroup: group, Owners: []Owner{}, External: seen.external(), Unreadable: unreadable(seen.Unreadable)}
+	for _, r := range seen.Records.Records {
+		owners.Owners = append(owners.Owners, seen.owner(r))
+	}
+	slices.SortFunc(owners.Owners, func(a, b Owner) int { return strings.Compare(a.Owner, b.Owner) })
+	return owners, nil
+}
+
+// sight is what the table and the load balancer say of one group.
+type sight struct {
+	groupRecords
+	health   Health
+	clusters map[string]ownership.Cluster
+}
+
+// readGroup lists the group before it reads the records. A target is in a
+// record before it is registered, so that one that is new is not taken for
+// external.
+func readGroup(ctx context.Context, table Table, lister Lister, group ownership.GroupARN) (sight, error) {
+	health, err := lister.Health(ctx, group)
+	if err != nil {
+		return sight{}, err
+	}
+	records, err := table.Records(ctx, group)
+	if err != nil {
+		return sight{}, err
+	}
+	registry, err := table.Clusters(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	seen := sight{groupRecords{group, records}, health, map[string]ownership.Cluster{}}
+	for _, c := range registry.Clusters {
+		seen.clusters[c.ID] = c
+	}
+	return seen, nil
+}
+
+func (s sight) owner(r ownership.Record) Owner {
+	o := Owner{Owner: r.Owner.String(), Held: len(r.Held), Releasing: len(r.Releasing), Targets: []Target{}}
+	if c, known := s.clusters[r.Owner.Cluster]; known {
+		o.State, o.HeartbeatAt = c.State, &c.HeartbeatAt
+	}
+	o.Targets = append(s.targets(r.Held, ownership.Held), s.targets(r.Releasing, ownership.Releasing)...)
+	for t := range r.Held {
+		if s.health[t] == healthy {
+			o.Healthy++
+		}
+	}
+	return o
+}
+
+func (s sight) targets(entries map[ownership.Target]time.Time, entry ownership.Entry) []Target {
+	var out []Target
+	for _, t := range slices.Sorted(maps.Keys(entries)) {
+		since := entries[t]
+		out = append(out, Target{t, entry.String(), &since, s.health.of(t)})
+	}
+	return out
+}
+
+// external are the targets that no record names.
+func (s sight) external() []Target {
+	recorded := ownership.Set{}
+	for _, r := range s.Records.Records {
+		for t := range r.Held {
+			recorded[t] = true
+		}
+		for t := range r.Releasing {
+			recorded[t] = true
+		}
+	}
+	out := []Target{}
+	for _, t := range slices.Sorted(maps.Keys(s.health)) {
+		if !recorded[t] {
+			out = append(out, Target{Target: t, Health: s.health[t]})
+		}
+	}
+	return out
+}
