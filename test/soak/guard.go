@@ -98,7 +98,7 @@ func (g *guard) enter(v view) {
 		if g.putIn[t] == nil {
 			g.putIn[t] = map[string]registration{}
 		}
-		g.putIn[t][caller] = registration{at: v.Call.Time, pod: v.pods[caller][t]}
+		g.putIn[t][caller] = registration{at: v.Call.Time, pod: v.podFor(t)}
 		if last := g.lastIn[t]; last != "" && last != caller {
 			g.tally.moves++
 		}

@@ -32,6 +32,7 @@ type scene struct {
 	table    error
 	frozen   bool
 	age      time.Duration // of the last flag
+	delay    time.Duration // of calls
 	problems []string
 }
 
@@ -108,7 +109,7 @@ func (s *scene) calls(caller, action, t string) {
 		targets = append(targets, elbsim.TargetStatus{Target: parsed})
 	}
 	s.observe(elbsim.Mutation{
-		Call: elbsim.Call{Time: s.now, Caller: caller, Action: action, Targets: []string{t}}, At: s.now, Targets: targets,
+		Call: elbsim.Call{Time: s.now.Add(-s.delay), Caller: caller, Action: action, Targets: []string{t}}, At: s.now, Targets: targets,
 	})
 }
 
@@ -230,6 +231,21 @@ func TestAFrozenCallIsExcusedOnce(t *testing.T) {
 	}
 	g.Expect([]int{s.seen().excused, s.seen().foreign}).To(Equal([]int{1, 1}))
 	g.Expect(s.problems).To(HaveLen(1))
+}
+
+// The address has a new pod when the calls for the old one land. Its claim
+// waits for them.
+func TestALateRegistrationIsNotForThePodOfToday(t *testing.T) {
+	for delay, problems := range map[time.Duration]int{10 * time.Second: 0, 0: 1} {
+		g := NewWithT(t)
+		s := newScene()
+		s.runs("east", "a")
+		s.ends("east")
+		s.pods["east"], s.delay = "b", delay
+		s.calls("east", actionRegister, x)
+		s.calls("east", actionDeregister, x)
+		g.Expect(s.problems).To(HaveLen(problems), "calls that take %s", delay)
+	}
 }
 
 // Whoever was frozen: others still wait for this call.

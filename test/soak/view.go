@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"target-ownership-controller/ownership"
@@ -73,6 +74,19 @@ func (v view) late(t string) bool {
 	flagged, releases := v.flagged[v.Call.Caller][t]
 	return !releases || v.At.Sub(flagged) > ownership.Settle
 }
+
+// podFor is the caller's pod that a registration is for. One that lands late
+// tells of none: the address may have a new pod by then, which the caller has
+// not claimed yet.
+func (v view) podFor(t string) types.UID {
+	if v.At.Sub(v.Call.Time) > lateFrom {
+		return ""
+	}
+	return v.pods[v.Call.Caller][t]
+}
+
+// lateFrom is far above what the simulator takes to carry out a call.
+const lateFrom = time.Second
 
 // holds tells whether the cluster's records name the target, and a call of
 // the cluster has registered it since that entry was written.
