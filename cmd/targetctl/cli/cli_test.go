@@ -74,10 +74,13 @@ func (b *bench) record(t *testing.T, cluster string, held, releasing []ownership
 }
 
 // run is one run of the command.
-func (b *bench) run(line ...string) (code int, stdout, stderr string) {
+func (b *bench) run(line ...string) (code int, stdout, stderr string) { return b.answer("", line...) }
+
+// answer is one run of the command with something to read.
+func (b *bench) answer(stdin string, line ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	a := &app{
-		Streams: Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+		Streams: Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs},
 		connect: func(context.Context, settings) (*site, error) { return &site{table: b.table, groups: b.health}, nil },
 		now:     func() time.Time { return now },
 	}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/admin"
+)
+
+// draining is the command line of drain.
+type draining struct {
+	change
+	floor   int
+	wait    bool
+	timeout time.Duration
+}
+
+func (a *app) clusterDrain() *cobra.Command {
+	var d draining
+	c := &cobra.Command{
+		Use:   "drain CLUSTER",
+		Short: "Have a cluster take its targets out of all shared groups, and keep its bindings",
+		Long: "Mark a cluster as Drained in the table. Its controller then takes its targets out\nof all groups that it shares, and brings them back after undrain. Groups that a\n" +
+			"binding has for itself are left alone.\n\n" +
+			"It is refused where other clusters keep fewer healthy targets in a group than --floor.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := a.connect(c.Context(), a.site)
+			if err != nil {
+				return err
+			}
+			return a.drain(c.Context(), s, args[0], d)
+		},
+	}
+	d.bind(c.Flags(), "drain also where too few healthy targets of other clusters are left")
+	c.Flags().IntVar(&d.floor, "floor", 1, "healthy targets of other clusters that each group has to keep")
+	c.Flags().BoolVar(&d.wait, "wait", false, "wait until the cluster has no target left, and show progress")
+	c.Flags().DurationVar(&d.timeout, "timeout", 10*time.Minute, "how long --wait waits")
+	return c
+}
+
+func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
+	if _, err := s.table.Cluster(ctx, id); err != nil {
+		return err
+	}
+	risks, err := admin.DrainRisks(ctx, s.table, s, id, d.floor)
+	if err != nil {
+		return err
+	}
+	if len(risks) > 0 && !d.force {
+		return fmt.Errorf("cluster %s is not drained, because too few healthy targets of other clusters would be left: %s; give --force to drain it all the same",
+			id, describeRisks(risks, d.floor))
+	}
+	going, err := a.confirm(d.change, fmt.Sprintf("Cluster %s becomes Drained: its targets leave all groups that it shares.", id))
+	if err != nil || !going {
+		return err
+	}
+	if err := admin.SetState(ctx, s.table, id, ownership.ClusterDrained, ownership.ClusterActive); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Err, "cluster %s is Drained\n", id)
+	if !d.wait {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	err = admin.WaitEmpty(ctx, s.table, id, func(left int) { fmt.Fprintf(a.Err, "%d targets left\n", left) })
+	if err != nil {
+		return fmt.Errorf("wait for the targets of cluster %s to leave: %w; cluster show %s lists them", id, err, id)
+	}
+	return nil
+}
+
+func describeRisks(risks []admin.GroupRisk, floor int) string {
+	var parts []string
+	for _, r := range risks {
+		parts = append(parts, fmt.Sprintf("%s keeps %d of %d", r.TargetGroup.Name(), r.Healthy, floor))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (a *app) clusterUndrain() *cobra.Command {
+	var flags change
+	c := &cobra.Command{
+		Use:   "undrain CLUSTER",
+		Short: "Let a cluster that was drained or retired register its targets again",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := a.connect(c.Context(), a.site)
+			if err != nil {
+				return err
+			}
+			entry, err := s.table.Cluster(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			going, err := a.confirm(flags, fmt.Sprintf("Cluster %s, which is %s, becomes Active: its controller registers its targets again.", entry.ID, entry.State))
+			if err != nil || !going {
+				return err
+			}
+			if err := admin.SetState(c.Context(), s.table, entry.ID, ownership.ClusterActive, ownership.ClusterDrained, ownership.ClusterRetired); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Err, "cluster %s is Active\n", entry.ID)
+			return nil
+		},
+	}
+	flags.bind(c.Flags(), "")
+	return c
+}

@@ -1,0 +1,117 @@
+package admin_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/admin"
+	"target-ownership-controller/ownership/memory"
+)
+
+func (b *bench) state(id string) ownership.ClusterState {
+	entry, err := b.table.Cluster(b.ctx, id)
+	b.Expect(err).NotTo(HaveOccurred())
+	return entry.State
+}
+
+// The heartbeat that comes in between stays, and so does the state.
+func TestSetStateBesideAHeartbeat(t *testing.T) {
+	b, beats := newBench(t), 0
+	b.table.Intercept(func(op memory.Op) memory.Fault {
+		if op.Kind == memory.PutCluster && beats == 0 {
+			beats++
+			b.beat("a")
+		}
+		return memory.Fault{}
+	})
+	b.Expect(admin.SetState(t.Context(), b.table, "a", ownership.ClusterDrained, ownership.ClusterActive)).To(Succeed())
+	entry, err := b.table.Cluster(t.Context(), "a")
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(entry.State).To(Equal(ownership.ClusterDrained))
+	b.Expect(entry.HeartbeatSeq).To(Equal(int64(2)))
+	b.Expect(entry.Version).To(Equal(int64(3)))
+}
+
+// What another operator did meanwhile is not undone.
+func TestSetStateOfAClusterThatWasRetiredMeanwhile(t *testing.T) {
+	b, once := newBench(t), true
+	b.table.Intercept(func(op memory.Op) memory.Fault {
+		if op.Kind == memory.PutCluster && once {
+			once = false
+			b.Expect(admin.SetState(b.ctx, b.table, "a", ownership.ClusterRetired, ownership.ClusterActive)).To(Succeed())
+		}
+		return memory.Fault{}
+	})
+	err := admin.SetState(t.Context(), b.table, "a", ownership.ClusterDrained, ownership.ClusterActive)
+	b.Expect(err).To(MatchError(ContainSubstring("cluster a is Retired")))
+	b.Expect(b.state("a")).To(Equal(ownership.ClusterRetired))
+}
+
+func TestDrainRisks(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(*bench)
+		health  listing
+		floor   int
+		risks   []admin.GroupRisk
+	}{
+		"another cluster serves": {
+			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "healthy"}, 1, []admin.GroupRisk{},
+		},
+		"fewer than the floor": {
+			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "healthy"}, 2, []admin.GroupRisk{{TargetGroup: arn, Healthy: 1}},
+		},
+		"another cluster is unhealthy": {
+			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "unhealthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+		},
+		"another cluster lets go": {
+			func(b *bench) { b.record("b", nil, targets{y}) }, listing{x: "healthy", y: "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+		},
+		"both hold the same target": {
+			func(b *bench) { b.record("b", targets{x}, nil) }, listing{x: "healthy"}, 1, []admin.GroupRisk{},
+		},
+		"another cluster is drained as well": {
+			func(b *bench) {
+				b.record("b", targets{y}, nil)
+				b.Expect(admin.SetState(b.ctx, b.table, "b", ownership.ClusterDrained, ownership.ClusterActive)).To(Succeed())
+			}, listing{x: "healthy", y: "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+		},
+		"only targets that nobody recorded": {
+			func(*bench) {}, listing{x: "healthy", "10.9.9.9:80": "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.record("a", targets{x}, nil)
+			c.prepare(b)
+			risks, err := admin.DrainRisks(t.Context(), b.table, c.health, "a", c.floor)
+			b.Expect(err).NotTo(HaveOccurred())
+			b.Expect(risks).To(Equal(c.risks))
+		})
+	}
+}
+
+func TestWaitEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.record("a", targets{x, y}, nil)
+		go func() {
+			for version, left := range []targets{{y}, {}} {
+				time.Sleep(20 * time.Second)
+				r := ownership.Record{Group: arn, Owner: owner("a"), BindingUID: "uid"}.Clone()
+				seen := ownership.Revision{Version: int64(version) + 1, WriteID: "of-a" + "++"[:version]}
+				r.Revision = ownership.Revision{Version: seen.Version + 1, WriteID: seen.WriteID + "+"}
+				for _, target := range left {
+					r.Held[target] = time.Now()
+				}
+				b.Expect(b.table.Put(b.ctx, r, seen)).To(Succeed())
+			}
+		}()
+		var progress []int
+		b.Expect(admin.WaitEmpty(t.Context(), b.table, "a", func(left int) { progress = append(progress, left) })).To(Succeed())
+		b.Expect(progress).To(Equal([]int{2, 1, 0}))
+	})
+}
