@@ -49,6 +49,15 @@ func TestCase31TwentyFiveClustersOnOneGroup(t *testing.T) {
 		s.expectRecord("web", at8080(append(pods(i, 4)[2:], "10.98.0.1")...), nil)
 	}
 	w.Expect(w.records()).To(HaveLen(clusters))
+
+	// The count counts: a process writes that has been succeeded.
+	old := sites[0].process
+	sites[0].restarts()
+	sites[0].reconciles("web")
+	sites[0].process = old
+	sites[0].scales("web")
+	sites[0].reconciles("web")
+	w.Expect(conflicts.Load()).To(BeEquivalentTo(1))
 }
 
 // passOver is a pass for a goroutine.

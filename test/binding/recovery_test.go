@@ -121,3 +121,21 @@ func TestCase17ThrottlingCountsBesideATroubleOfItsOwn(t *testing.T) {
 	east.reconciles("other")
 	w.Expect(east.woken()).To(Equal([]string{"web"}))
 }
+
+// Two that fail for themselves do not get every wake-up.
+func TestCase17WakeUpsGoRound(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.outage("a", "b", "c")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.calm()
+	east.reconciles("web")
+	w.Expect(east.woken()).To(Equal([]string{"a", "b"}))
+	east.fails(dynamoDBSays("ThrottlingException"), "Query", "PutItem")
+	east.reconciles("a", "b")
+	east.calm()
+	east.scales("web", "10.0.0.2")
+	east.reconciles("web")
+	w.Expect(east.woken()).To(Equal([]string{"c", "a"}))
+}

@@ -14,6 +14,7 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/binding"
+	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/ownership"
 )
 
@@ -73,6 +74,76 @@ func TestCase12APassThatWasSucceededTrustsNoCache(t *testing.T) {
 	east.expectRemovals(1)
 }
 
+// The same, when its last write was in doubt: what it finds it takes for
+// what may have come of that.
+func TestCase12APassInDoubtThatWasSucceededTrustsNoCache(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", pods(1, 5)...)
+	east.binds("web")
+	east.reconciles("web")
+	east.scales("web", pods(1, 4)...)
+	east.settles("web")
+	stale, lead := east.process, east.newProcess()
+
+	cache := oneSlice("web", "web", pods(1, 3)...)
+	east.disturbs(func(call string) fault {
+		switch call {
+		case "cached LIST endpointslices":
+			return cache
+		case "PutItem":
+			return timeout
+		}
+		return nil
+	})
+	east.reconciles("web")
+	east.process = lead
+	east.scales("web", pods(1, 5)...)
+	east.settles("web")
+	east.process = stale
+	east.fails(cache, "cached LIST endpointslices")
+	east.settles("web")
+	w.expectGroup(at8080(pods(1, 5)...)...)
+}
+
+// The same, when it was frozen in a registration that its successor has made
+// as well.
+func TestCase12ALateRegistrationOfAPassThatWasSucceeded(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", pods(1, 5)...)
+	east.binds("web")
+	east.reconciles("web")
+	east.scales("web", pods(1, 4)...)
+	east.settles("web")
+	stale, lead := east.process, east.newProcess()
+
+	east.scales("web", pods(1, 5)...)
+	cache := oneSlice("web", "web", pods(1, 5)...)
+	froze := false
+	east.disturbs(func(call string) fault {
+		switch {
+		case call == "cached LIST endpointslices":
+			return cache
+		case call == "RegisterTargets" && !froze:
+			froze = true
+			return func(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				w.passes(10 * time.Minute)
+				east.scales("web", pods(1, 6)...)
+				east.process = lead
+				east.settles("web")
+				east.process = stale
+				return send()
+			}
+		}
+		return nil
+	})
+	east.reconciles("web")
+	w.Expect(froze).To(BeTrue())
+	east.settles("web")
+	w.expectGroup(at8080(pods(1, 6)...)...)
+}
+
 // The row of a record goes while its orphaned targets are being taken out.
 func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
 	w := newWorld(t)
@@ -103,6 +174,63 @@ func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
 	w.Expect(ctx.Err()).To(Equal(context.Canceled), "what is left: %v", w.records())
 	w.expectGroup()
 	east.expectNoRecord("web")
+}
+
+// A binding is made anew before the sweep may act on the record of the one
+// before it. What the sweep knew then is not true for ever.
+func TestCase13ASweepForgetsARecordThatIsWorkedOn(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	east.loses("web")
+	east.restarts()
+	orphans := &binding.Orphans{Reconciler: east.Reconciler, Claim: &unrenewed{}, Period: time.Millisecond}
+	sweep := func(n int, meanwhile func(sweep int)) {
+		ctx, stop := context.WithTimeout(t.Context(), patience)
+		defer stop()
+		sweeps := 0
+		east.disturbs(func(call string) fault {
+			if call == "Query, eventually consistent" {
+				if sweeps++; sweeps > n {
+					stop()
+				} else {
+					meanwhile(sweeps)
+				}
+			}
+			return nil
+		})
+		w.Expect(orphans.Start(ctx)).To(Succeed())
+		w.Expect(sweeps).To(Equal(n + 1))
+	}
+	sweep(7, func(sweep int) {
+		switch sweep {
+		case 2: // the first asked for a renewal of the claim
+			east.binds("web")
+			_, err := east.try(t.Context(), east.key("web"))
+			w.Expect(err).NotTo(HaveOccurred())
+		case 3:
+			east.deletes("web")
+			east.settles("web")
+			east.expectGone("web")
+			w.expectGroup()
+			w.somebodyRegisters("10.0.0.1:8080")
+		}
+	})
+	w.expectGroup("10.0.0.1:8080")
+}
+
+// unrenewed is a claim whose first renewal takes until the second question.
+type unrenewed struct{ asked int }
+
+func (c *unrenewed) Mark() cluster.Mark { return 0 }
+
+func (c *unrenewed) CheckSince(cluster.Mark) error {
+	if c.asked++; c.asked == 1 {
+		return cluster.ErrNotRenewed
+	}
+	return nil
 }
 
 // The same while the process still knows the binding.
