@@ -33,6 +33,20 @@ func (f fakeGroups) Group(_ context.Context, ref elb.GroupRef) (elb.Group, error
 	return elb.Group{ARN: arn, Name: "blue"}, nil
 }
 
+func (f fakeGroups) Register(_ context.Context, a ownership.Admission) ownership.Result {
+	for _, t := range a.Targets() {
+		f[t] = elb.Initial
+	}
+	return ownership.Result{Done: a.Targets()}
+}
+
+func (f fakeGroups) Deregister(_ context.Context, r ownership.Removal) ownership.Result {
+	for _, t := range r.Targets() {
+		delete(f, t)
+	}
+	return ownership.Result{Done: r.Targets()}
+}
+
 func (f fakeGroups) Health(context.Context, ownership.GroupARN) (map[ownership.Target]elb.State, error) {
 	return f, nil
 }

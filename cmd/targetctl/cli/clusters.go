@@ -44,7 +44,7 @@ func (a *app) clusters() *cobra.Command {
 
 func (a *app) cluster() *cobra.Command {
 	c := &cobra.Command{Use: "cluster", Short: "Show a cluster, or change its state", Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(a.clusterShow(), a.clusterDrain(), a.clusterUndrain())
+	c.AddCommand(a.clusterShow(), a.clusterDrain(), a.clusterUndrain(), a.clusterRetire())
 	return c
 }
 

@@ -13,6 +13,7 @@ import (
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
 	"target-ownership-controller/ownership/dynamo"
+	"target-ownership-controller/ownership/pass"
 )
 
 // settings say where the table and the target groups are. The flags are those
@@ -33,14 +34,15 @@ func (s *settings) bind(f *pflag.FlagSet) {
 
 // site is the table and the target groups of one region.
 type site struct {
-	table  admin.Table
-	groups groups
+	table admin.Table
+	groups
 }
 
 // groups is what the commands need of a load balancer.
 type groups interface {
 	Group(context.Context, elb.GroupRef) (elb.Group, error)
 	Health(context.Context, ownership.GroupARN) (map[ownership.Target]elb.State, error)
+	pass.Group
 }
 
 // connect makes no call to the table or the load balancer.
@@ -82,7 +84,7 @@ func (s *site) group(ctx context.Context, name string) (ownership.GroupARN, erro
 	if arn, err := ownership.ParseGroupARN(name); err == nil {
 		return arn, nil
 	}
-	found, err := s.groups.Group(ctx, elb.GroupRef{Name: name})
+	found, err := s.Group(ctx, elb.GroupRef{Name: name})
 	if err != nil {
 		return "", fmt.Errorf("GROUP has to be the ARN or the name of a target group: %w", err)
 	}

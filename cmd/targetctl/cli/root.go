@@ -85,9 +85,12 @@ func (a *app) root(version, program string) *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if !slices.Contains(formats, a.output) {
 			return fmt.Errorf("--output: %q is not one of %s", a.output, strings.Join(formats, ", "))
+		}
+		if err := c.ValidateRequiredFlags(); err != nil {
+			return err
 		}
 		a.started = true
 		return nil
@@ -96,6 +99,6 @@ func (a *app) root(version, program string) *cobra.Command {
 	a.site.bind(flags)
 	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain())
+	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.release())
 	return root
 }

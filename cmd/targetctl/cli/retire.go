@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/admin"
+)
+
+// leaving is the command line of retire and release.
+type leaving struct {
+	change
+	cluster string
+	group   string // release only
+	retire  bool
+	silence time.Duration
+}
+
+const forceLeaving = "do not watch for heartbeats, and take out healthy targets too"
+
+const takesOut = "Targets that another owner holds stay in their groups, and so do healthy ones unless\n" +
+	"--force is given. It takes more than a minute, since calls of the cluster may be\nunder way, and can be run again whenever it was interrupted."
+
+func (a *app) clusterRetire() *cobra.Command {
+	l := leaving{retire: true, silence: admin.Silence}
+	c := &cobra.Command{
+		Use:   "retire CLUSTER",
+		Short: "Take out the targets of a cluster that is gone, and keep it out should it return",
+		Long: "Mark a cluster that is gone as Retired, and take its targets out of all groups.\nShould it return, it registers nothing until undrain.\n\n" +
+			"It is refused if a heartbeat comes within 5 minutes of watching.\n\n" + takesOut,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			l.cluster = args[0]
+			return a.leave(c.Context(), l)
+		},
+	}
+	l.bind(c.Flags(), forceLeaving)
+	return c
+}
+
+func (a *app) release() *cobra.Command {
+	l := leaving{silence: admin.Silence}
+	c := &cobra.Command{
+		Use:   "release --cluster CLUSTER",
+		Short: "Take out the targets of a cluster that is gone, and leave its state as it is",
+		Long:  "Take the targets of a cluster that is gone out of its groups, or out of one.\n\nIt is refused if a heartbeat comes within 5 minutes of watching.\n\n" + takesOut,
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.leave(c.Context(), l)
+		},
+	}
+	l.bind(c.Flags(), forceLeaving)
+	c.Flags().StringVar(&l.cluster, "cluster", "", "the cluster (required)")
+	c.Flags().StringVar(&l.group, "group", "", "ARN or name of one target group; default: all")
+	_ = c.MarkFlagRequired("cluster")
+	return c
+}
+
+// leave has the targets of a cluster that is gone leave.
+func (a *app) leave(ctx context.Context, l leaving) error {
+	s, err := a.connect(ctx, a.site)
+	if err != nil {
+		return err
+	}
+	out := admin.TakeOut{Table: s.table, Groups: s, Cluster: l.cluster, Healthy: l.force, Version: "targetctl", Progress: a.progress}
+	if l.group != "" {
+		if out.Only, err = s.group(ctx, l.group); err != nil {
+			return err
+		}
+	}
+	what, err := l.plan(ctx, s)
+	if err != nil {
+		return err
+	}
+	if going, err := a.confirm(l.change, what); err != nil || !going {
+		return err
+	}
+	if err := a.prove(ctx, s, l); err != nil {
+		return err
+	}
+	stay, err := out.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if stay > 0 {
+		fmt.Fprintf(a.Err, "%d targets stay because they are healthy: --force takes them out as well\n", stay)
+	}
+	return nil
+}
+
+// plan says what is about to be done. A cluster that has neither an entry nor
+// records is misspelt.
+func (l leaving) plan(ctx context.Context, s *site) (string, error) {
+	keys, err := s.table.Groups(ctx, l.cluster)
+	if err != nil {
+		return "", err
+	}
+	if _, err := s.table.Cluster(ctx, l.cluster); err != nil && (l.retire || len(keys) == 0 || !errors.Is(err, ownership.ErrNotFound)) {
+		return "", err
+	}
+	which := "that are not healthy "
+	if l.force {
+		which = ""
+	}
+	what := fmt.Sprintf("The targets of cluster %s %sleave their groups, where no other owner holds them: %d records.", l.cluster, which, len(keys))
+	if l.group != "" {
+		what = fmt.Sprintf("The targets of cluster %s %sleave target group %s, where no other owner holds them.", l.cluster, which, l.group)
+	}
+	if l.retire {
+		what += " The cluster becomes Retired."
+	}
+	return what, nil
+}
+
+// prove watches for heartbeats and then retires the cluster.
+func (a *app) prove(ctx context.Context, s *site, l leaving) error {
+	if !l.force {
+		fmt.Fprintf(a.Err, "watching for heartbeats of cluster %s for %s\n", l.cluster, l.silence)
+		if err := admin.WatchSilence(ctx, s.table, l.cluster, l.silence); err != nil {
+			return fmt.Errorf("%w; drain a cluster that is running", err)
+		}
+	}
+	if !l.retire {
+		return nil
+	}
+	return admin.SetState(ctx, s.table, l.cluster, ownership.ClusterRetired, ownership.ClusterActive, ownership.ClusterDrained)
+}
+
+func (a *app) progress(p admin.Progress) {
+	switch {
+	case p.Completed && p.Left == 0:
+		fmt.Fprintf(a.Err, "%s: %s is done\n", p.Key.Group.Name(), p.Key.Owner)
+	case p.Completed:
+		fmt.Fprintf(a.Err, "%s: %s keeps %d healthy targets\n", p.Key.Group.Name(), p.Key.Owner, p.Healthy)
+	default:
+		fmt.Fprintf(a.Err, "%s: %s has %d targets: %s\n", p.Key.Group.Name(), p.Key.Owner, p.Left, p.Summary)
+	}
+}

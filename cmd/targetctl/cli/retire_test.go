@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/ownership"
+)
+
+func TestRetire(t *testing.T) {
+	for name, c := range map[string]struct {
+		line  string
+		alive bool
+		code  int
+		state ownership.ClusterState
+		group []ownership.Target
+		says  string
+	}{
+		"silent": {
+			line: "cluster retire west --yes", code: exitOK, state: ownership.ClusterRetired,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "2 targets stay because they are healthy",
+		},
+		"alive": {
+			line: "cluster retire west --yes", alive: true, code: exitFailure, state: ownership.ClusterActive,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "the controller of the cluster is running",
+		},
+		"forced": {
+			line: "cluster retire west --yes --force", code: exitOK, state: ownership.ClusterRetired,
+			group: []ownership.Target{"10.0.0.1:80", "10.9.9.9:80"}, says: "blue: west/shop/web is done",
+		},
+		"dry run": {
+			line: "cluster retire west --dry-run", code: exitOK, state: ownership.ClusterActive,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "The cluster becomes Retired.",
+		},
+		"release": {
+			line: "release --cluster west --group blue --yes", code: exitOK, state: ownership.ClusterActive,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "2 targets stay",
+		},
+		"release of nobody": {
+			line: "release --cluster wst --yes", code: exitFailure, state: ownership.ClusterActive,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "not found",
+		},
+		"release of what": {
+			line: "release --yes", code: exitUsage, state: ownership.ClusterActive,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: `required flag(s) "cluster"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.health["10.0.0.5:80"] = "healthy"
+				b.hold(t, "west", "10.0.0.5:80")
+				if c.alive {
+					go func() {
+						time.Sleep(4 * time.Minute)
+						b.table.EditCluster("west", func(c *ownership.Cluster) { c.HeartbeatSeq++ })
+					}()
+				}
+				code, _, errs := b.run(strings.Fields(c.line)...)
+				b.Expect(code).To(Equal(c.code), errs)
+				b.Expect(errs).To(ContainSubstring(c.says))
+				b.Expect(b.state(t, "west")).To(Equal(c.state))
+				b.Expect(b.health).To(HaveLen(len(c.group)))
+				for _, target := range c.group {
+					b.Expect(b.health).To(HaveKey(target))
+				}
+			})
+		})
+	}
+}
+
+// hold adds a target to what a cluster holds.
+func (b *bench) hold(t *testing.T, cluster string, target ownership.Target) {
+	read, err := b.table.Records(t.Context(), arn)
+	b.Expect(err).NotTo(HaveOccurred())
+	for _, r := range read.Records {
+		if r.Owner.Cluster == cluster {
+			seen := r.Revision
+			r.Held[target] = now
+			r.Revision = ownership.Revision{Version: seen.Version + 1, WriteID: seen.WriteID + "+"}
+			b.Expect(b.table.Put(t.Context(), r, seen)).To(Succeed())
+		}
+	}
+}
