@@ -71,12 +71,18 @@ func (b *bench) cluster(ctx context.Context, id string, want ...ownership.Target
 
 // run is one run of the command, which has to succeed.
 func (b *bench) run(ctx context.Context, line ...string) string {
+	code, out, errs := b.try(ctx, line...)
+	b.Expect(code).To(BeZero(), errs)
+	return out
+}
+
+// try is one run of the command.
+func (b *bench) try(ctx context.Context, line ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	line = append([]string{"targetctl", "--region", table.Region, "--table", b.table.Name,
 		"--dynamodb-endpoint", b.table.Endpoint, "--elbv2-endpoint", b.sim.URL()}, line...)
-	code := cli.Run(ctx, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test", line)
-	b.Expect(code).To(BeZero(), errs.String())
-	return out.String()
+	code = cli.Run(ctx, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test", line)
+	return code, out.String(), errs.String()
 }
 
 // ages are what differs from run to run.
@@ -117,6 +123,30 @@ TARGET        HEALTH      ENTRY   SINCE   OWNER
 	b.Expect(b.run(t.Context(), "clusters")).To(MatchRegexp(`(?m)^east +Active +v1.2.3 +\d+s +-$`))
 	b.Expect(b.run(t.Context(), "cluster", "show", "east")).To(MatchRegexp(`(?m)^blue +east/shop/web +2 +0 +\d+s$`))
 	b.Expect(b.run(t.Context(), "explain", "blue", "10.0.0.1:80")).To(ContainSubstring("if it lets the target go: drop (another owner holds it)"))
+}
+
+func TestDrain(t *testing.T) {
+	b := start(t)
+	b.cluster(t.Context(), "east", "10.0.0.1:80")
+	code, _, errs := b.try(t.Context(), "cluster", "drain", "east", "--yes")
+	b.Expect(code).To(Equal(1))
+	b.Expect(errs).To(ContainSubstring("blue keeps 0 of 1"))
+
+	b.run(t.Context(), "cluster", "drain", "east", "--yes", "--force")
+	b.Expect(b.run(t.Context(), "clusters")).To(MatchRegexp(`(?m)^east +Drained `))
+	b.run(t.Context(), "cluster", "undrain", "east", "--yes")
+	b.Expect(b.run(t.Context(), "clusters")).To(MatchRegexp(`(?m)^east +Active `))
+}
+
+func TestTable(t *testing.T) {
+	b := start(t)
+	b.run(t.Context(), "table", "check")
+	other := b.table.Name + "-other" // the last of two flags counts
+	code, _, errs := b.try(t.Context(), "table", "check", "--table", other)
+	b.Expect(code).To(Equal(1))
+	b.Expect(errs).To(ContainSubstring("the table does not exist"))
+	b.run(t.Context(), "table", "create", "--table", other, "--yes")
+	b.run(t.Context(), "table", "check", "--table", other)
 }
 
 func ptr[T any](v T) *T { return &v }

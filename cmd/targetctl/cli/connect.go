@@ -36,6 +36,8 @@ func (s *settings) bind(f *pflag.FlagSet) {
 type site struct {
 	table admin.Table
 	groups
+	// verify compares the table with its definition; create makes it so.
+	verify, create func(context.Context) error
 }
 
 // groups is what the commands need of a load balancer.
@@ -60,9 +62,12 @@ func connect(ctx context.Context, s settings) (*site, error) {
 	balancer := elasticloadbalancingv2.NewFromConfig(c, func(o *elasticloadbalancingv2.Options) {
 		o.BaseEndpoint = awsconfig.Endpoint(s.elbv2Endpoint, o.BaseEndpoint)
 	})
+	store := dynamo.New(table, s.table, dynamo.Options{})
 	return &site{
-		table:  dynamo.New(table, s.table, dynamo.Options{}),
+		table:  store,
 		groups: elb.New(balancer, elb.Options{Region: c.Region}),
+		verify: store.Verify,
+		create: func(ctx context.Context) error { return dynamo.Create(ctx, table, dynamo.Definition(s.table)) },
 	}, nil
 }
 

@@ -99,6 +99,6 @@ func (a *app) root(version, program string) *cobra.Command {
 	a.site.bind(flags)
 	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.release())
+	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.release(), a.tables())
 	return root
 }
