@@ -38,9 +38,9 @@ func TestASleepingMachineGetsOlder(t *testing.T) {
 	b.Expect(look.Admit(targets{y}).Left(b.now)).To(Equal(-40 * time.Second))
 	b.Expect(l.State(x).Expired).To(BeTrue())
 
-	set := awake.Round(0).Add(-time.Hour) // a clock that was set back has no say
-	b.Expect(ownership.Elapsed(awake, awake.Add(time.Second))).To(Equal(time.Second))
-	b.Expect(ownership.Elapsed(set, awake.Round(0))).To(Equal(time.Hour))
+	setBack := asleep(awake, -time.Hour).Add(time.Second)
+	b.Expect(setBack.Round(0).Before(awake.Round(0))).To(BeTrue())
+	b.Expect(ownership.Elapsed(awake, setBack)).To(Equal(time.Second), "a clock that was set back has no say")
 }
 
 // What it wants may be from before it slept.
@@ -50,8 +50,22 @@ func TestAPassThatSleptTakesNothingOver(t *testing.T) {
 	b.holding("a", x)
 	l := b.ledger("a")
 	b.look(l)
+	l.Begin(b.now)
 	b.now = asleep(b.now, time.Minute)
 	b.Expect(l.Flag(t.Context(), nil, targets{x})).To(MatchError(ownership.ErrLookExpired))
+}
+
+// A pass is as old as what it wants.
+func TestAPassThatReadWhatItWantsLongAgoTakesNothingOver(t *testing.T) {
+	b := newBench(t)
+	b.holding("a", x)
+	l := b.ledger("a")
+	l.Begin(b.now.Add(-ownership.CallBudget - time.Second))
+	b.look(l)
+	b.Expect(l.Flag(t.Context(), nil, targets{x})).To(MatchError(ownership.ErrLookExpired))
+	l.Begin(b.now.Add(-ownership.CallBudget))
+	b.look(l)
+	b.flag(l, nil, targets{x})
 }
 
 // Others may still be awake: their flags are waited for on the slower hand.

@@ -79,3 +79,50 @@ func TestALostRowIsWrittenAgainWithTheUIDItHad(t *testing.T) {
 	b.expectStored("a", 1, nil, targets{x})
 	b.Expect(sweep.Record().BindingUID).To(Equal("uid"))
 }
+
+// A call that is given up may take CallBudget to land: the successor that
+// counts from its own write is done before.
+func TestARegistrationThatMayLandAfterItsSuccessorWasDone(t *testing.T) {
+	b := newBench(t)
+	old := b.ledger("a")
+	b.look(old)
+	b.flag(old, targets{x, y}, nil)
+	b.look(old)
+	lead := b.ledger("a")
+	b.look(lead)
+	b.flag(lead, nil, targets{x})
+	b.now = b.now.Add(50 * time.Second)
+	old.Registered(unsure(x)) // may land until 70 s
+	b.now = b.now.Add(11 * time.Second)
+	b.look(lead)
+	b.Expect(lead.State(x).ReturnBy).To(BeZero(), "the successor waits for nothing any more")
+	b.Expect(lead.Drop(t.Context(), targets{x})).To(Succeed())
+	b.look(old)
+	b.Expect(old.State(x).Lost).To(BeTrue())
+}
+
+func TestADeregistrationThatMayLandAfterOthersWaited(t *testing.T) {
+	for age, late := range map[time.Duration]bool{40 * time.Second: false, 41 * time.Second: true} {
+		b := newBench(t)
+		a := b.releasing("a", x)
+		b.now = b.now.Add(age)
+		a.Deregistered(unsure(x), b.now)
+		b.Expect(a.State(x).Late).To(Equal(late), "given up after %s", age)
+	}
+}
+
+// Nobody had succeeded it, so what a later successor drops is out.
+func TestALateRegistrationIsForgottenOnceOurRecordWasSeen(t *testing.T) {
+	b := newBench(t)
+	old := b.ledger("a")
+	b.look(old)
+	b.flag(old, targets{x, y}, nil)
+	b.look(old)
+	b.now = b.now.Add(10 * time.Minute)
+	old.Registered(ownership.Result{Done: targets{x}})
+	b.look(old)
+	b.now = b.now.Add(24 * time.Hour)
+	b.succeededAndReleased(t, x)
+	b.look(old)
+	b.Expect(old.State(x).Lost).To(BeFalse())
+}

@@ -80,7 +80,7 @@ func (l *Ledger) become(next Record, begun time.Time) {
 			// Also for a target that we were releasing: until now nobody had
 			// to respect us, and another owner may be taking it out.
 			f := l.fact(t)
-			f.presence, f.claimed, f.late = Unknown, true, false
+			f.presence, f.claimed, f.late, f.astray = Unknown, true, false, false
 			f.accepted()
 		}
 		delete(l.lost, t)
@@ -141,12 +141,17 @@ func (l *Ledger) settleInherited() {
 	}
 }
 
+// latestDoubt is the age of a permission up to which a call under it that is
+// given up has landed within [Settle]: it may take another CallBudget.
+const latestDoubt = Settle - CallBudget
+
 // Registered notes what became of a registration.
 func (l *Ledger) Registered(r Result) {
-	late := l.look != nil && Elapsed(l.look.began, l.env.Now()) > Settle
+	done := l.look != nil && Elapsed(l.look.began, l.env.Now()) > Settle
+	unsure := l.look != nil && Elapsed(l.look.began, l.env.Now()) > latestDoubt
 	for _, t := range r.Done {
 		f := l.fact(t)
-		f.presence, f.claimed, f.astray = Registered, false, f.astray || late
+		f.presence, f.claimed, f.astray = Registered, false, f.astray || done
 		f.accepted()
 		// A target given back while we release it: only a later look says
 		// whether its holder is still there.
@@ -157,9 +162,9 @@ func (l *Ledger) Registered(r Result) {
 	}
 	for t, err := range r.Unsure {
 		f := l.fact(t)
-		f.failed, f.returnBy, f.astray = err, l.env.Now().Add(Settle), f.astray || late
+		f.failed, f.returnBy, f.astray = err, l.env.Now().Add(Settle), f.astray || unsure
 	}
-	if late {
+	if done && len(r.Done) > 0 || unsure && len(r.Unsure) > 0 {
 		// A process that was frozen: a successor may have waited for all that
 		// could land, and taken the targets out of the group and the record.
 		l.loaded, l.look = false, nil
@@ -172,6 +177,7 @@ func (l *Ledger) Deregistered(r Result, begun time.Time) {
 	// Deadlines rule this out, but for a process that was frozen between the
 	// check of its deadline and the call.
 	late := Elapsed(l.written, l.env.Now()) > Settle
+	unsure := Elapsed(l.written, l.env.Now()) > latestDoubt
 	for _, t := range r.Done {
 		f := l.fact(t)
 		f.presence, f.goneAt = Gone, begun
@@ -186,7 +192,7 @@ func (l *Ledger) Deregistered(r Result, begun time.Time) {
 	}
 	for t, err := range r.Unsure {
 		f := l.fact(t)
-		f.failed, f.late, f.leaveBy = err, f.late || late, l.env.Now().Add(Settle)
+		f.failed, f.late, f.leaveBy = err, f.late || unsure, l.env.Now().Add(Settle)
 	}
 }
 

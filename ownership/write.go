@@ -60,6 +60,7 @@ func (l *Ledger) takeOver(stored Record) {
 	switch {
 	case stored.Revision == l.own.Revision:
 		l.loaded = true
+		l.notSucceeded()
 	case ours:
 		l.become(p.record, p.begun)
 	case stored.Revision == Revision{} && l.deleting == l.own.Revision:
@@ -72,6 +73,14 @@ func (l *Ledger) takeOver(stored Record) {
 			l.own.BindingUID = uid // of the targets that are lost
 		}
 		l.inherit()
+	}
+}
+
+// notSucceeded is after a reading that found our record as we left it: what
+// had landed by then, however late, is in it.
+func (l *Ledger) notSucceeded() {
+	for _, f := range l.facts {
+		f.astray = f.astray && f.returnBy.After(l.env.Now())
 	}
 }
 

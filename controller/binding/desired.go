@@ -65,9 +65,12 @@ func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) e
 }
 
 // confirm reads around the caches before a removal that a cache could get
-// wrong: the first since the start, of everything, of more than half, or of
-// what nobody recorded.
+// wrong: the first since the start or since another process wrote our record,
+// of everything, of more than half, or of what nobody recorded.
 func (r *Reconciler) confirm(ctx context.Context, b *round) error {
+	if b.state.ledger.Inherited() {
+		b.state.confirmed = false // our caches may be as old as our lead
+	}
 	if b.deleting() || b.live {
 		return nil
 	}

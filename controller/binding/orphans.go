@@ -102,8 +102,9 @@ func (o *Orphans) sweep(ctx context.Context) time.Duration {
 
 // finish releases the targets of an orphaned record and deletes it.
 func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
-	if o.Reconciler.working(key) {
-		return nil // its status may not name the group yet
+	if o.Reconciler.working(key) { // its status may not name the group yet
+		delete(o.known, key)
+		return nil
 	}
 	record, err := o.record(ctx, key)
 	if err != nil {

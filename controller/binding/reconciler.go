@@ -100,9 +100,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 
 	err := r.pass(ctx, b)
-	if b.state != nil && errors.Is(err, ownership.ErrConflict) {
-		b.state.confirmed = false // our caches may be as old as our lead
-	}
 	missing := errors.Is(err, ownership.ErrGroupMissing)
 	if missing {
 		r.unbind(b)

@@ -20,13 +20,14 @@ type WakeUp = event.TypedGenericEvent[client.ObjectKey]
 // API did not serve them, as soon as another binding is served. After an
 // outage the back-off of each would be tens of seconds.
 //
-// The one that has waited longest is tried every probePeriod, for all of
-// them. A pass that is served wakes two. When the outage is over they double
-// from round to round; while only some calls go through, there are not more
-// than two tries for each that does.
+// One is tried every probePeriod, for all of them. A pass that is served
+// wakes two, those that were tried longest ago. When the outage is over they
+// double from round to round; while only some calls go through, there are not
+// more than two tries for each that does.
 type recovery struct {
 	mu      sync.Mutex
-	waiting []client.ObjectKey // in the order in which they failed
+	waiting []client.ObjectKey // in the order in which they failed last
+	tried   client.ObjectKey   // the one that is tried for all
 	awake   map[client.ObjectKey]bool
 	wake    chan WakeUp
 }
@@ -46,9 +47,10 @@ func newRecovery() *recovery {
 func (r *recovery) fails(key client.ObjectKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.awake, key)
-	if !slices.Contains(r.waiting, key) {
-		r.waiting = append(r.waiting, key)
+	r.remove(key)
+	r.waiting = append(r.waiting, key)
+	if len(r.waiting) == 1 {
+		r.tried = key
 	}
 }
 
@@ -56,24 +58,28 @@ func (r *recovery) fails(key client.ObjectKey) {
 func (r *recovery) probe(key client.ObjectKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.waiting) > 0 && r.waiting[0] == key
+	return len(r.waiting) > 0 && r.tried == key
 }
 
 // ends notes that the binding waits no longer, and reports whether it was
-// the one that is tried for all.
-func (r *recovery) ends(key client.ObjectKey) (head bool) {
+// the one that is tried for all. Then another one is.
+func (r *recovery) ends(key client.ObjectKey) (tried bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.Index(r.waiting, key)
-	if i < 0 {
-		return false
+	tried = len(r.waiting) > 0 && r.tried == key
+	r.remove(key)
+	if tried && len(r.waiting) > 0 {
+		r.tried = r.waiting[0]
 	}
-	r.waiting = slices.Delete(r.waiting, i, i+1)
-	delete(r.awake, key)
-	return i == 0
+	return tried
 }
 
-// rouseNext wakes those n that have waited longest, of the ones that sleep.
+func (r *recovery) remove(key client.ObjectKey) {
+	delete(r.awake, key)
+	r.waiting = slices.DeleteFunc(r.waiting, func(k client.ObjectKey) bool { return k == key })
+}
+
+// rouseNext wakes those n that were tried longest ago, of the ones that sleep.
 func (r *recovery) rouseNext(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -147,7 +147,7 @@ type RenamedError struct {
 
 func (e *RenamedError) Error() string {
 	return fmt.Sprintf("this cluster is registered in the ownership table as %q and has targets under that ID, which --cluster-id=%s would leave behind in their target groups;"+
-		" set --cluster-id back to %q; or, if the ID has to change, let the controller release the targets under the old ID first (delete the bindings),"+
+		" set --cluster-id back to %q, unless that is another cluster, of which this one is a copy; or, if the ID has to change, let the controller release the targets under the old ID first (delete the bindings),"+
 		" or retire the old ID and look after its targets yourself: set the state of its entry (%s) to %s",
 		e.Earlier, e.ID, e.Earlier, keyOf(e.Earlier), ownership.ClusterRetired)
 }

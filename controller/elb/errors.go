@@ -77,7 +77,7 @@ func classify(err error) *failure {
 	}
 	switch status := httpStatus(err); status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return &failure{class: ownership.ErrGroupForbidden, cause: err, refused: true}
+		return &failure{class: ownership.ErrGroupForbidden, cause: err, refused: fromAWS(api)}
 	default:
 		return &failure{class: ownership.ErrGroupUnavailable, cause: err, refused: blamesCaller(status, api)}
 	}
@@ -87,9 +87,13 @@ func classify(err error) *failure {
 // request. A request timeout blames the caller too, but says little of what
 // was read before it.
 func blamesCaller(status int, api smithy.APIError) bool {
-	return status >= 400 && status < 500 && status != http.StatusRequestTimeout &&
+	return status >= 400 && status < 500 && status != http.StatusRequestTimeout && fromAWS(api) &&
 		api.ErrorCode() != "RequestTimeout" && api.ErrorCode() != "RequestTimeoutException"
 }
+
+// fromAWS reports whether the answer names an error. One that the SDK cannot
+// read is of a proxy, and says nothing of what happened behind it.
+func fromAWS(api smithy.APIError) bool { return api.ErrorCode() != "UnknownError" }
 
 func httpStatus(err error) int {
 	var response interface{ HTTPStatusCode() int }

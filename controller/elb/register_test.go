@@ -158,6 +158,8 @@ func TestRegisterFailures(t *testing.T) {
 		"forbidden, 400":     {answered(400, "AccessDeniedException"), ownership.ErrGroupForbidden, false},
 		"unknown 403":        {answered(403, "Whatever"), ownership.ErrGroupForbidden, false},
 		"unknown 400":        {answered(400, "InvalidAction"), ownership.ErrGroupUnavailable, false},
+		"403 of a proxy":     {answered(403, "UnknownError"), ownership.ErrGroupForbidden, true},
+		"400 of a proxy":     {answered(400, "UnknownError"), ownership.ErrGroupUnavailable, true},
 		"refused connection": {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, ownership.ErrGroupUnavailable, false},
 		"internal failure":   {answered(500, "InternalFailure"), ownership.ErrGroupUnavailable, true},
 		"unavailable":        {answered(503, "ServiceUnavailable"), ownership.ErrGroupUnavailable, true},

@@ -73,7 +73,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a deregistration in doubt may land for D",
-		file: facts, old: "f.late || late, l.env.Now().Add(Settle)", new: "f.late || late, time.Time{}",
+		file: facts, old: "f.late || unsure, l.env.Now().Add(Settle)", new: "f.late || unsure, time.Time{}",
 	},
 	{
 		rule: "a registration in doubt may land for D",
@@ -94,7 +94,7 @@ var mutants = []mutant{
 	},
 	{
 		rule: "what is claimed back is registered again",
-		file: facts, old: "f.presence, f.claimed, f.late = Unknown, true, false", new: "f.claimed, f.late = true, false",
+		file: facts, old: "f.presence, f.claimed, f.late, f.astray = Unknown, true, false, false", new: "f.claimed, f.late, f.astray = true, false, false",
 	},
 	{
 		rule: "a late deregistration is given back",
@@ -139,6 +139,21 @@ var mutants = []mutant{
 		file: ledger, old: "Elapsed(l.begun, since) > CallBudget", new: "false",
 		// Old leaders have ended when a run does, and their harm is repaired.
 		test: []string{"./ownership", "-run", "TestAPassThatSlept"},
+	},
+	{
+		rule: "a pass is as old as what it wants",
+		file: ledger, old: "l.begun, l.used, l.look, l.listing = at, ", new: "l.begun, l.used, l.look, l.listing = l.env.Now(), ",
+		test: []string{"./ownership", "-run", "TestAPassThatRead"},
+	},
+	{
+		rule: "a registration that was given up may land after a successor was done",
+		file: facts, old: "f.astray || unsure", new: "f.astray || done",
+		test: []string{"./ownership", "-run", "MayLand"},
+	},
+	{
+		rule: "a clock that is set back has no say",
+		file: look, old: "return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))", new: "return to.Round(0).Sub(from.Round(0))",
+		test: []string{"./ownership", "-run", "Sle"},
 	},
 	{
 		rule: "a look from before a late call landed says nothing after it",
