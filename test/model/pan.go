@@ -13,8 +13,9 @@ import (
 const (
 	// memoryLimit bounds one search, in MB: two of them run at a time.
 	memoryLimit = 1900
-	// timeLimit bounds one search; the longest takes about a minute.
-	timeLimit = 10 * time.Minute
+	// timeLimit bounds one search; the longest takes a minute, and eight on a
+	// machine that is busy with something else.
+	timeLimit = 20 * time.Minute
 	// depthLimit is in steps. Only a search for cycles goes into depth.
 	depthLimit = 2_000_000
 )
