@@ -13,6 +13,7 @@ import (
 func FuzzNewTarget(f *testing.F) {
 	f.Add([]byte{10, 0, 0, 5}, []byte{10, 0, 0, 6}, uint16(8080))
 	f.Add(netip.MustParseAddr("2001:db8::5").AsSlice(), netip.MustParseAddr("::ffff:10.0.0.5").AsSlice(), uint16(1))
+	f.Add(netip.MustParseAddr("::ffff:10.0.0.5").AsSlice(), []byte{10, 0, 0, 5}, uint16(80))
 	f.Add(netip.MustParseAddr("::").AsSlice(), []byte{0, 0, 0, 0}, uint16(65535))
 	f.Fuzz(func(t *testing.T, one, other []byte, port uint16) {
 		a, ok := netip.AddrFromSlice(one)
