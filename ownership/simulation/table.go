@@ -75,7 +75,7 @@ func (s listing) Load(context.Context) (ownership.Set, bool, error) {
 
 func (s listing) Save(ctx context.Context, targets ownership.Set) error {
 	w := s.world
-	next := ownership.Record{Group: arn, Owner: s.binding.owner}.Clone()
+	next := ownership.Record{Group: arn, Owner: s.binding.owner, BindingUID: "its own"}.Clone()
 	for t := range targets {
 		next.Held[t] = w.clock.now
 	}

@@ -54,7 +54,7 @@ func (f fixture) permits(in, out []ownership.Target) (ownership.Admission, owner
 func (f fixture) permitsAt(now func() time.Time, in, out []ownership.Target) (ownership.Admission, ownership.Removal) {
 	ctx, writes := context.Background(), 0
 	ledger := ownership.NewLedger(memory.New(),
-		ownership.Identity{Group: f.group, Owner: ownership.Owner{Cluster: "a", Namespace: "default", Name: "web"}},
+		ownership.Identity{Group: f.group, Owner: ownership.Owner{Cluster: "a", Namespace: "default", Name: "web"}, BindingUID: "uid"},
 		ownership.Env{Now: now, NewID: func() string { writes++; return strconv.Itoa(writes) }})
 	f.Expect(ledger.Look(ctx)).To(Succeed())
 	f.Expect(ledger.Flag(ctx, slices.Concat(in, out), nil)).To(Succeed())
