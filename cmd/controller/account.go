@@ -39,7 +39,7 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 	id, err := callerAccount(ctx, s, c)
 	switch host := unknownHost(err); {
 	case host != "":
-		logger.Error(err, fmt.Sprintf("there is no host %s: --region %s may be misspelt, or DNS does not answer for AWS", host, s.region))
+		logger.Error(err, fmt.Sprintf("there is no host %s: --region %s may be misspelt, or DNS does not answer for AWS", host, s.Region))
 	case err != nil:
 		logger.Info("the account of the credentials is unknown, so target group ARNs are not checked for theirs", "reason", err.Error())
 	}
@@ -49,7 +49,7 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 // callerAccount asks STS, which needs no permission
 // (https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html).
 func callerAccount(ctx context.Context, s settings, c aws.Config) (string, error) {
-	if s.elbv2Endpoint != "" {
+	if s.ELBv2Endpoint != "" {
 		return "", errors.New("--elbv2-endpoint is set, whose accounts AWS STS may not know")
 	}
 	out, err := sts.NewFromConfig(c).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})

@@ -25,7 +25,7 @@ func TestAccount(t *testing.T) {
 	}{
 		"answer":         {settings{}, 200, "123456789012", 1, 0},
 		"refusal":        {settings{}, 403, "", 1, 1},
-		"other endpoint": {settings{elbv2Endpoint: "http://127.0.0.1:1"}, 200, "", 0, 1},
+		"other endpoint": {settings{Site: awsconfig.Site{ELBv2Endpoint: "http://127.0.0.1:1"}}, 200, "", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, sts, lines := NewWithT(t), newFakeAWS(t, c.status, identity), &bytes.Buffer{}
@@ -44,7 +44,7 @@ func TestRegionMisspelt(t *testing.T) {
 	sts.Region = "eu-wst-1"
 	sts.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: noHost}}
 	ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(lines)))
-	g.Expect(account(ctx, settings{region: "eu-wst-1"}, sts.Config)).To(BeEmpty())
+	g.Expect(account(ctx, settings{Site: awsconfig.Site{Region: "eu-wst-1"}}, sts.Config)).To(BeEmpty())
 	g.Expect(lines.String()).To(ContainSubstring("there is no host sts.eu-wst-1.amazonaws.com: --region eu-wst-1 may be misspelt"))
 }
 
@@ -60,7 +60,7 @@ func TestNoCredentialsAtStart(t *testing.T) {
 	g, sts, lines := NewWithT(t), newFakeAWS(t, 200, ""), &bytes.Buffer{}
 	sts.Credentials = awsconfig.Chain{CredentialsProvider: noInstance(t)}
 	ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(lines)))
-	g.Expect(account(ctx, settings{region: "eu-west-1"}, sts.Config)).To(BeEmpty())
+	g.Expect(account(ctx, settings{Site: awsconfig.Site{Region: "eu-west-1"}}, sts.Config)).To(BeEmpty())
 	g.Expect(sts.calls).To(BeZero())
 	g.Expect(bytes.Count(lines.Bytes(), []byte("\n"))).To(Equal(1))
 	g.Expect(lines.String()).To(And(ContainSubstring("no AWS credentials found"), ContainSubstring("access disabled to EC2 IMDS")))

@@ -12,11 +12,11 @@ import (
 // loadAWS reads the AWS configuration, and fills in the region if the flag
 // gave none.
 func loadAWS(ctx context.Context, s *settings) (aws.Config, error) {
-	c, err := awsconfig.Load(ctx, s.region, "target-ownership-controller")
+	c, err := awsconfig.Load(ctx, s.Region, "target-ownership-controller")
 	if err != nil {
 		return aws.Config{}, err
 	}
 	c.APIOptions = append(c.APIOptions, metrics.TimeCalls)
-	s.region = c.Region
+	s.Region = c.Region
 	return c, nil
 }

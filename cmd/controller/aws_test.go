@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/cmd/internal/awsconfig"
 )
 
 // bareAWS is a machine without AWS configuration.
@@ -36,7 +38,7 @@ func TestRegionOfTheEnvironment(t *testing.T) {
 	var s settings
 	_, err := loadAWS(context.Background(), &s)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(s.region).To(Equal("eu-west-3"))
+	g.Expect(s.Region).To(Equal("eu-west-3"))
 }
 
 // What is wrong with the configuration is not blamed on the region.
@@ -44,7 +46,7 @@ func TestProfileThatIsMissing(t *testing.T) {
 	g := NewWithT(t)
 	bareAWS(t)
 	t.Setenv("AWS_PROFILE", "nosuch")
-	_, err := loadAWS(context.Background(), &settings{region: "eu-west-1"})
+	_, err := loadAWS(context.Background(), &settings{Site: awsconfig.Site{Region: "eu-west-1"}})
 	g.Expect(err).To(MatchError(And(ContainSubstring("profile, nosuch"), ContainSubstring("AWS_PROFILE"), Not(ContainSubstring("--region")))))
 }
 
@@ -52,7 +54,7 @@ func TestProfileThatIsMissing(t *testing.T) {
 func TestNoCredentials(t *testing.T) {
 	g := NewWithT(t)
 	bareAWS(t)
-	c, err := loadAWS(context.Background(), &settings{region: "eu-west-1"})
+	c, err := loadAWS(context.Background(), &settings{Site: awsconfig.Site{Region: "eu-west-1"}})
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = c.Credentials.Retrieve(t.Context())
 	g.Expect(err).To(MatchError(ContainSubstring("no AWS credentials found")))

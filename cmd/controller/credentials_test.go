@@ -40,7 +40,7 @@ func TestCallsWithoutCredentials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, api := NewWithT(t), newFakeAWS(t, 200, "")
 			api.Credentials = awsconfig.Chain{CredentialsProvider: c.provider}
-			o := options(settings{table: "table", region: "eu-west-1"}, api.Config, "")
+			o := options(settings{Site: awsconfig.Site{Table: "table", Region: "eu-west-1"}}, api.Config, "")
 			table := o.Table.Verify(t.Context())
 			_, group := o.Groups.Group(t.Context(), elb.GroupRef{Name: "web"})
 			g.Expect(table).To(MatchError(ownership.ErrForbidden))

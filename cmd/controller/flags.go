@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
 
+	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
 )
@@ -15,11 +16,7 @@ import (
 // settings are what the flags say.
 type settings struct {
 	clusterID string
-	table     string
-	region    string
-
-	dynamoDBEndpoint string
-	elbv2Endpoint    string
+	awsconfig.Site
 
 	elbLimits elb.Limits
 
@@ -41,10 +38,7 @@ func (s *settings) flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("controller", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.StringVar(&s.clusterID, "cluster-id", "", "name of this cluster in the ownership table; unique among the clusters that share it, and never changed (required)")
-	f.StringVar(&s.table, "table", "target-ownership", "name of the DynamoDB table that all clusters share")
-	f.StringVar(&s.region, "region", "", "AWS region of the table and of the target groups; default: the region of the AWS configuration or of the instance")
-	f.StringVar(&s.dynamoDBEndpoint, "dynamodb-endpoint", "", "URL of the DynamoDB endpoint; default: the region's own")
-	f.StringVar(&s.elbv2Endpoint, "elbv2-endpoint", "", "URL of the Elastic Load Balancing v2 endpoint; default: the region's own")
+	s.Bind(f)
 	s.elbLimits = elb.DefaultLimits
 	f.Var((*rateFlag)(&s.elbLimits.Reads), "elb-read-rate", "Describe calls per second and at once, as RATE:BURST, of the 10:40 that AWS grants an account in a region by default")
 	f.Var((*rateFlag)(&s.elbLimits.Mutations), "elb-mutation-rate", "RegisterTargets and DeregisterTargets calls per second and at once, as RATE:BURST, of the 4:20 that AWS grants an account in a region by default")

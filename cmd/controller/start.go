@@ -5,12 +5,9 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership/dynamo"
@@ -33,23 +30,14 @@ func start(ctx context.Context, s settings) error {
 	if err := controller.Setup(ctx, mgr, options(s, awsConfig, account(ctx, s, awsConfig))); err != nil {
 		return err
 	}
-	ctrl.Log.Info("starting", "version", version, "clusterID", s.clusterID, "table", s.table, "region", s.region)
+	ctrl.Log.Info("starting", "version", version, "clusterID", s.clusterID, "table", s.Table, "region", s.Region)
 	return runManager(ctx, mgr)
 }
 
 func options(s settings, awsConfig aws.Config, account string) controller.Options {
-	table := dynamodb.NewFromConfig(awsConfig, func(o *dynamodb.Options) {
-		o.BaseEndpoint = awsconfig.Endpoint(s.dynamoDBEndpoint, o.BaseEndpoint)
-		// Local engines send no checksum, and the SDK would log a warning for
-		// each of their responses.
-		o.DisableValidateResponseChecksum = s.dynamoDBEndpoint != ""
-	})
-	groups := elasticloadbalancingv2.NewFromConfig(awsConfig, func(o *elasticloadbalancingv2.Options) {
-		o.BaseEndpoint = awsconfig.Endpoint(s.elbv2Endpoint, o.BaseEndpoint)
-	})
 	return controller.Options{
-		Table:           dynamo.New(table, s.table, dynamo.Options{}),
-		Groups:          elb.New(groups, elb.Options{Region: s.region, Account: account, Limits: s.elbLimits}),
+		Table:           dynamo.New(s.DynamoDB(awsConfig), s.Table, dynamo.Options{}),
+		Groups:          elb.New(s.ELBv2(awsConfig), elb.Options{Region: s.Region, Account: account, Limits: s.elbLimits}),
 		ClusterID:       s.clusterID,
 		Version:         version,
 		ComparePeriod:   s.comparePeriod,

@@ -13,6 +13,8 @@ import (
 
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
+
+	"target-ownership-controller/cmd/internal/awsconfig"
 )
 
 // fakeAWS answers each call with the status and body, and counts them.
@@ -42,7 +44,7 @@ func newFakeAWS(t *testing.T, status int, body string) *fakeAWS {
 // A group of another account or region is refused without a call.
 func TestGroupsElsewhere(t *testing.T) {
 	g, api := NewWithT(t), newFakeAWS(t, 403, "")
-	groups := options(settings{table: "table", region: "eu-west-1"}, api.Config, "123456789012").Groups
+	groups := options(settings{Site: awsconfig.Site{Table: "table", Region: "eu-west-1"}}, api.Config, "123456789012").Groups
 	for _, arn := range []string{
 		"arn:aws:elasticloadbalancing:eu-west-1:210987654321:targetgroup/web/0123456789abcdef",
 		"arn:aws:elasticloadbalancing:us-east-1:123456789012:targetgroup/web/0123456789abcdef",
@@ -56,7 +58,7 @@ func TestGroupsElsewhere(t *testing.T) {
 func TestELBRates(t *testing.T) {
 	g, api := NewWithT(t), newFakeAWS(t, 403, `<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>`)
 	once := elb.Limits{Reads: elb.Limit{PerSecond: 0.01, Burst: 1}, Mutations: elb.Limit{PerSecond: 1, Burst: 1}}
-	groups := options(settings{table: "table", region: "eu-west-1", elbLimits: once}, api.Config, "").Groups
+	groups := options(settings{Site: awsconfig.Site{Table: "table", Region: "eu-west-1"}, elbLimits: once}, api.Config, "").Groups
 	_, err := groups.Group(context.Background(), elb.GroupRef{Name: "web"})
 	g.Expect(err).To(MatchError(ownership.ErrGroupForbidden))
 	_, err = groups.Group(context.Background(), elb.GroupRef{Name: "web"})
@@ -69,7 +71,7 @@ func TestELBRates(t *testing.T) {
 func TestELBEndpoint(t *testing.T) {
 	g, configured, given := NewWithT(t), newFakeAWS(t, 500, ""), newFakeAWS(t, 500, "")
 	for _, endpoint := range []string{"", *given.BaseEndpoint} {
-		groups := options(settings{table: "table", region: "eu-west-1", elbv2Endpoint: endpoint}, configured.Config, "").Groups
+		groups := options(settings{Site: awsconfig.Site{Table: "table", Region: "eu-west-1", ELBv2Endpoint: endpoint}}, configured.Config, "").Groups
 		_, err := groups.Group(context.Background(), elb.GroupRef{Name: "web"})
 		g.Expect(err).To(HaveOccurred())
 	}

@@ -35,10 +35,10 @@ func (s *settings) validate() error {
 	if err := ownership.ValidateClusterID(s.clusterID); err != nil {
 		errs = append(errs, fmt.Errorf("--cluster-id: %w; give each cluster that shares the table a name of its own", err))
 	}
-	refuse(!tableName.MatchString(s.table), "--table: %q is not the name of a DynamoDB table, which has 3 to 255 letters, digits, '-', '_' or '.'", s.table)
-	refuse(s.region != "" && !region.MatchString(s.region), "--region: %q is not an AWS region such as eu-west-1", s.region)
-	refuse(!isURL(s.dynamoDBEndpoint), "--dynamodb-endpoint: %q is not a URL such as https://dynamodb.eu-west-1.amazonaws.com", s.dynamoDBEndpoint)
-	refuse(!isURL(s.elbv2Endpoint), "--elbv2-endpoint: %q is not a URL such as https://elasticloadbalancing.eu-west-1.amazonaws.com", s.elbv2Endpoint)
+	refuse(!tableName.MatchString(s.Table), "--table: %q is not the name of a DynamoDB table, which has 3 to 255 letters, digits, '-', '_' or '.'", s.Table)
+	refuse(s.Region != "" && !region.MatchString(s.Region), "--region: %q is not an AWS region such as eu-west-1", s.Region)
+	refuse(!isURL(s.DynamoDBEndpoint), "--dynamodb-endpoint: %q is not a URL such as https://dynamodb.eu-west-1.amazonaws.com", s.DynamoDBEndpoint)
+	refuse(!isURL(s.ELBv2Endpoint), "--elbv2-endpoint: %q is not a URL such as https://elasticloadbalancing.eu-west-1.amazonaws.com", s.ELBv2Endpoint)
 	refuse(!isRate(s.elbLimits.Reads), "--elb-read-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Reads))
 	refuse(!isRate(s.elbLimits.Mutations), "--elb-mutation-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Mutations))
 	refuse(s.comparePeriod < 10*time.Second || s.comparePeriod > time.Hour, "--compare-period: %s is not between 10s and 1h", s.comparePeriod)

@@ -35,9 +35,9 @@ func Load(ctx context.Context, region, appID string) (aws.Config, error) {
 	return c, nil
 }
 
-// Endpoint is the URL of a flag, or else that of the AWS configuration: nil,
+// endpoint is the URL of a flag, or else that of the AWS configuration: nil,
 // or the likes of AWS_ENDPOINT_URL.
-func Endpoint(flag string, configured *string) *string {
+func endpoint(flag string, configured *string) *string {
 	if flag == "" {
 		return configured
 	}

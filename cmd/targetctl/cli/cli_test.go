@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
 
+	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
@@ -95,8 +96,10 @@ func (b *bench) answer(stdin string, line ...string) (code int, stdout, stderr s
 	var out, errs bytes.Buffer
 	a := &app{
 		Streams: Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs},
-		connect: func(context.Context, settings) (*site, error) { return &site{table: b.table, groups: b.health}, nil },
-		now:     func() time.Time { return now },
+		connect: func(context.Context, awsconfig.Site) (*site, error) {
+			return &site{table: b.table, groups: b.health}, nil
+		},
+		now: func() time.Time { return now },
 	}
 	code = a.run(context.Background(), "v1.2.3", append([]string{"targetctl"}, line...))
 	return code, out.String(), errs.String()

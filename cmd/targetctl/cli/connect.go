@@ -4,10 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/spf13/pflag"
-
 	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
@@ -15,22 +11,6 @@ import (
 	"target-ownership-controller/ownership/dynamo"
 	"target-ownership-controller/ownership/pass"
 )
-
-// settings say where the table and the target groups are. The flags are those
-// of the controller.
-type settings struct {
-	table            string
-	region           string
-	dynamoDBEndpoint string
-	elbv2Endpoint    string
-}
-
-func (s *settings) bind(f *pflag.FlagSet) {
-	f.StringVar(&s.table, "table", "target-ownership", "name of the DynamoDB table that all clusters share")
-	f.StringVar(&s.region, "region", "", "AWS region of the table and of the target groups; default: the region of the AWS configuration or of the instance")
-	f.StringVar(&s.dynamoDBEndpoint, "dynamodb-endpoint", "", "URL of the DynamoDB endpoint; default: the region's own")
-	f.StringVar(&s.elbv2Endpoint, "elbv2-endpoint", "", "URL of the Elastic Load Balancing v2 endpoint; default: the region's own")
-}
 
 // site is the table and the target groups of one region.
 type site struct {
@@ -48,26 +28,18 @@ type groups interface {
 }
 
 // connect makes no call to the table or the load balancer.
-func connect(ctx context.Context, s settings) (*site, error) {
-	c, err := awsconfig.Load(ctx, s.region, "targetctl")
+func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
+	c, err := awsconfig.Load(ctx, s.Region, "targetctl")
 	if err != nil {
 		return nil, err
 	}
-	table := dynamodb.NewFromConfig(c, func(o *dynamodb.Options) {
-		o.BaseEndpoint = awsconfig.Endpoint(s.dynamoDBEndpoint, o.BaseEndpoint)
-		// Local engines send no checksum, and the SDK would log a warning for
-		// each of their responses.
-		o.DisableValidateResponseChecksum = s.dynamoDBEndpoint != ""
-	})
-	balancer := elasticloadbalancingv2.NewFromConfig(c, func(o *elasticloadbalancingv2.Options) {
-		o.BaseEndpoint = awsconfig.Endpoint(s.elbv2Endpoint, o.BaseEndpoint)
-	})
-	store := dynamo.New(table, s.table, dynamo.Options{})
+	table := s.DynamoDB(c)
+	store := dynamo.New(table, s.Table, dynamo.Options{})
 	return &site{
 		table:  store,
-		groups: elb.New(balancer, elb.Options{Region: c.Region}),
+		groups: elb.New(s.ELBv2(c), elb.Options{Region: c.Region}),
 		verify: store.Verify,
-		create: func(ctx context.Context) error { return dynamo.Create(ctx, table, dynamo.Definition(s.table)) },
+		create: func(ctx context.Context) error { return dynamo.Create(ctx, table, dynamo.Definition(s.Table)) },
 	}, nil
 }
 

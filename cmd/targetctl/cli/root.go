@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"target-ownership-controller/cmd/internal/awsconfig"
 )
 
 // The exit codes.
@@ -31,10 +32,10 @@ type Streams struct {
 // app is one run of the command.
 type app struct {
 	Streams
-	site    settings
+	site    awsconfig.Site
 	output  string
 	started bool // the command line was understood
-	connect func(context.Context, settings) (*site, error)
+	connect func(context.Context, awsconfig.Site) (*site, error)
 	now     func() time.Time
 }
 
@@ -96,7 +97,7 @@ func (a *app) root(version, program string) *cobra.Command {
 		return nil
 	}
 	flags := root.PersistentFlags()
-	a.site.bind(flags)
+	a.site.Bind(flags)
 	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.release(), a.tables())

@@ -25,7 +25,7 @@ func (a *app) tableCheck() *cobra.Command {
 			if err := s.verify(c.Context()); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Err, "table %s is as it has to be\n", a.site.table)
+			fmt.Fprintf(a.Err, "table %s is as it has to be\n", a.site.Table)
 			return nil
 		},
 	}
@@ -44,14 +44,14 @@ func (a *app) tableCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			going, err := a.confirm(flags, fmt.Sprintf("Table %s is created.", a.site.table))
+			going, err := a.confirm(flags, fmt.Sprintf("Table %s is created.", a.site.Table))
 			if err != nil || !going {
 				return err
 			}
 			if err := s.create(c.Context()); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Err, "table %s is as it has to be\n", a.site.table)
+			fmt.Fprintf(a.Err, "table %s is as it has to be\n", a.site.Table)
 			return nil
 		},
 	}
