@@ -1,25 +1,14 @@
 package ownership_test
 
 import (
-	"reflect"
 	"testing"
 	"time"
-	"unsafe"
 
 	. "github.com/onsi/gomega"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/clocktest"
 )
-
-// asleep is a reading of the local clock after the machine slept for d: the
-// wall clock went on, the monotonic one did not. Package time has no way to
-// make one.
-func asleep(t time.Time, d time.Duration) time.Time {
-	later := t.Add(d)
-	monotonic := reflect.ValueOf(&later).Elem().FieldByName("ext")
-	*(*int64)(unsafe.Pointer(monotonic.UnsafeAddr())) -= int64(d)
-	return later
-}
 
 func TestASleepingMachineGetsOlder(t *testing.T) {
 	b := newBench(t)
@@ -32,13 +21,13 @@ func TestASleepingMachineGetsOlder(t *testing.T) {
 	b.Expect(awake.Sub(b.now)).To(Equal(ownership.CallBudget))
 	b.Expect(look.Remove(targets{x}).Left(awake)).To(BeZero())
 
-	b.now = asleep(b.now, time.Minute)
+	b.now = clocktest.Asleep(b.now, time.Minute)
 	b.Expect(b.now.Sub(awake)).To(Equal(-ownership.CallBudget), "no monotonic time has passed")
 	b.Expect(look.Remove(targets{x}).Left(b.now)).To(Equal(-40 * time.Second))
 	b.Expect(look.Admit(targets{y}).Left(b.now)).To(Equal(-40 * time.Second))
 	b.Expect(l.State(x).Expired).To(BeTrue())
 
-	setBack := asleep(awake, -time.Hour).Add(time.Second)
+	setBack := clocktest.Asleep(awake, -time.Hour).Add(time.Second)
 	b.Expect(setBack.Round(0).Before(awake.Round(0))).To(BeTrue())
 	b.Expect(ownership.Elapsed(awake, setBack)).To(Equal(time.Second), "a clock that was set back has no say")
 }
@@ -51,7 +40,7 @@ func TestAPassThatSleptTakesNothingOver(t *testing.T) {
 	l := b.ledger("a")
 	b.look(l)
 	l.Begin(b.now)
-	b.now = asleep(b.now, time.Minute)
+	b.now = clocktest.Asleep(b.now, time.Minute)
 	b.Expect(l.Flag(t.Context(), nil, targets{x})).To(MatchError(ownership.ErrLookExpired))
 }
 
@@ -75,7 +64,7 @@ func TestSleepDoesNotMakeOthersStale(t *testing.T) {
 	b.releasing("b", x)
 	l := b.ledger("a")
 	b.look(l)
-	b.now = asleep(b.now, time.Hour)
+	b.now = clocktest.Asleep(b.now, time.Hour)
 	b.look(l)
 	b.Expect(l.Current().At(x).Release).To(BeTrue())
 	b.now = b.now.Add(ownership.Settle)

@@ -2,16 +2,15 @@ package cluster_test
 
 import (
 	"context"
-	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
 
 	. "github.com/onsi/gomega"
 
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/clocktest"
 	"target-ownership-controller/ownership/memory"
 )
 
@@ -83,16 +82,6 @@ func TestAProcessThatWasFrozenFirstRenewsItsClaim(t *testing.T) {
 	})
 }
 
-// asleep is a reading of the clock after the machine slept for d: the wall
-// clock went on, the monotonic one did not. Package time has no way to make
-// one.
-func asleep(t time.Time, d time.Duration) time.Time {
-	later := t.Add(d)
-	monotonic := reflect.ValueOf(&later).Elem().FieldByName("ext")
-	*(*int64)(unsafe.Pointer(monotonic.UnsafeAddr())) -= int64(d)
-	return later
-}
-
 func TestAClaimLapsesWhileTheMachineSleeps(t *testing.T) {
 	g := NewWithT(t)
 	gate, now := cluster.NewGate(), time.Now()
@@ -111,7 +100,7 @@ func TestAClaimLapsesWhileTheMachineSleeps(t *testing.T) {
 	g.Expect(<-done).To(Succeed())
 
 	before := now
-	now = asleep(before, time.Minute)
+	now = clocktest.Asleep(before, time.Minute)
 	g.Expect(now.Sub(before)).To(BeZero(), "no monotonic time has passed")
 	g.Expect(gate.Check()).To(BeAssignableToTypeOf(&cluster.NotClaimedError{}))
 	now = before.Add(time.Minute) // and the other way: a clock that was set back
