@@ -141,14 +141,22 @@ func (l *Ledger) settleInherited() {
 	}
 }
 
-// latestDoubt is the age of a permission up to which a call under it that is
-// given up has landed within [Settle]: it may take another CallBudget.
-const latestDoubt = Settle - CallBudget
+// late reports whether calls whose permission counts from then may have landed
+// when others no longer waited: those that were confirmed now, and those that
+// were given up now, which may take another CallBudget. Deadlines rule both
+// out, but for a process that was frozen between the check of its deadline and
+// the call.
+func (l *Ledger) late(from time.Time) (confirmed, givenUp bool) {
+	age := Elapsed(from, l.env.Now())
+	return age > Settle, age > Settle-CallBudget
+}
 
 // Registered notes what became of a registration.
 func (l *Ledger) Registered(r Result) {
-	done := l.look != nil && Elapsed(l.look.began, l.env.Now()) > Settle
-	unsure := l.look != nil && Elapsed(l.look.began, l.env.Now()) > latestDoubt
+	var done, unsure bool
+	if l.look != nil {
+		done, unsure = l.late(l.look.began)
+	}
 	for _, t := range r.Done {
 		f := l.fact(t)
 		f.presence, f.claimed, f.astray = Registered, false, f.astray || done
@@ -174,16 +182,13 @@ func (l *Ledger) Registered(r Result) {
 // Deregistered notes what became of a deregistration that was started at
 // begun.
 func (l *Ledger) Deregistered(r Result, begun time.Time) {
-	// Deadlines rule this out, but for a process that was frozen between the
-	// check of its deadline and the call.
-	late := Elapsed(l.written, l.env.Now()) > Settle
-	unsure := Elapsed(l.written, l.env.Now()) > latestDoubt
+	done, unsure := l.late(l.written)
 	for _, t := range r.Done {
 		f := l.fact(t)
 		f.presence, f.goneAt = Gone, begun
 		f.accepted()
 		delete(l.listing, t)
-		if late {
+		if done {
 			f.late, f.lookPast = true, l.looks
 		}
 	}

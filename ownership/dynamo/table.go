@@ -91,11 +91,10 @@ func (t *Table) Put(ctx context.Context, next ownership.Record, seen ownership.R
 	if err := checkRevision(next.Revision, seen); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	encoded, err := encodeRecord(next)
-	if err == nil {
-		// What readers would refuse is not written.
-		_, err = decodeRecord(encoded)
+	if err := next.Validate(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
 	}
+	encoded, err := encodeRecord(next)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
