@@ -51,17 +51,25 @@ func TestCase12APassThatFrozeAfterItReadWhatItWantsTakesNothingOver(t *testing.T
 	w.expectGroup("10.0.0.1:8080")
 }
 
+// isSucceededAfter binds n pods, lets one go, and returns the process that did
+// so and its successor. The first removal of the old one has been confirmed by
+// a live read; later ones are not.
+func (s *site) isSucceededAfter(n int) (old, lead *process) {
+	s.t.Helper()
+	s.runs("web", pods(1, n)...)
+	s.binds("web")
+	s.reconciles("web")
+	s.scales("web", pods(1, n-1)...)
+	s.settles("web")
+	return s.process, s.newProcess()
+}
+
 // A process that lost the lead and does not know it: its cache may have
 // stopped where its lead did.
 func TestCase12APassThatWasSucceededTrustsNoCache(t *testing.T) {
 	w := newWorld(t)
 	east := w.cluster("east")
-	east.runs("web", pods(1, 4)...)
-	east.binds("web")
-	east.reconciles("web")
-	east.scales("web", pods(1, 3)...)
-	east.settles("web") // its first removal is confirmed by a live read, later ones are not
-	stale, lead := east.process, east.newProcess()
+	stale, lead := east.isSucceededAfter(4)
 
 	east.process = lead
 	east.scales("web", pods(1, 4)...)
@@ -79,12 +87,7 @@ func TestCase12APassThatWasSucceededTrustsNoCache(t *testing.T) {
 func TestCase12APassInDoubtThatWasSucceededTrustsNoCache(t *testing.T) {
 	w := newWorld(t)
 	east := w.cluster("east")
-	east.runs("web", pods(1, 5)...)
-	east.binds("web")
-	east.reconciles("web")
-	east.scales("web", pods(1, 4)...)
-	east.settles("web")
-	stale, lead := east.process, east.newProcess()
+	stale, lead := east.isSucceededAfter(5)
 
 	cache := oneSlice("web", "web", pods(1, 3)...)
 	east.disturbs(func(call string) fault {
@@ -111,12 +114,7 @@ func TestCase12APassInDoubtThatWasSucceededTrustsNoCache(t *testing.T) {
 func TestCase12ALateRegistrationOfAPassThatWasSucceeded(t *testing.T) {
 	w := newWorld(t)
 	east := w.cluster("east")
-	east.runs("web", pods(1, 5)...)
-	east.binds("web")
-	east.reconciles("web")
-	east.scales("web", pods(1, 4)...)
-	east.settles("web")
-	stale, lead := east.process, east.newProcess()
+	stale, lead := east.isSucceededAfter(5)
 
 	east.scales("web", pods(1, 5)...)
 	cache := oneSlice("web", "web", pods(1, 5)...)
