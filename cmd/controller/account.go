@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,7 +36,7 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 		return ""
 	}
 	id, err := callerAccount(ctx, s, c)
-	switch host := unknownHost(err); {
+	switch host := awsconfig.UnknownHost(err); {
 	case host != "":
 		logger.Error(err, fmt.Sprintf("there is no host %s: --region %s may be misspelt, or DNS does not answer for AWS", host, s.Region))
 	case err != nil:
@@ -57,14 +56,4 @@ func callerAccount(ctx context.Context, s settings, c aws.Config) (string, error
 		return "", fmt.Errorf("ask AWS STS: %w", err)
 	}
 	return aws.ToString(out.Account), nil
-}
-
-// unknownHost is the host that DNS denies, if that is what went wrong. Regions
-// are host names to AWS: any list of them here would refuse the next one that
-// AWS opens.
-func unknownHost(err error) string {
-	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return dns.Name
-	}
-	return ""
 }

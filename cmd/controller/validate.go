@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,13 +15,7 @@ import (
 	"target-ownership-controller/ownership"
 )
 
-// tableName is DynamoDB's rule
-// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html).
-var (
-	tableName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
-	region    = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
-	leaseName = regexp.MustCompile(`^([a-z0-9-]+/)?[a-z0-9.-]+$`)
-)
+var leaseName = regexp.MustCompile(`^([a-z0-9-]+/)?[a-z0-9.-]+$`)
 
 // validate names every setting that cannot be used, all at once.
 func (s *settings) validate() error {
@@ -35,10 +28,9 @@ func (s *settings) validate() error {
 	if err := ownership.ValidateClusterID(s.clusterID); err != nil {
 		errs = append(errs, fmt.Errorf("--cluster-id: %w; give each cluster that shares the table a name of its own", err))
 	}
-	refuse(!tableName.MatchString(s.Table), "--table: %q is not the name of a DynamoDB table, which has 3 to 255 letters, digits, '-', '_' or '.'", s.Table)
-	refuse(s.Region != "" && !region.MatchString(s.Region), "--region: %q is not an AWS region such as eu-west-1", s.Region)
-	refuse(!isURL(s.DynamoDBEndpoint), "--dynamodb-endpoint: %q is not a URL such as https://dynamodb.eu-west-1.amazonaws.com", s.DynamoDBEndpoint)
-	refuse(!isURL(s.ELBv2Endpoint), "--elbv2-endpoint: %q is not a URL such as https://elasticloadbalancing.eu-west-1.amazonaws.com", s.ELBv2Endpoint)
+	if err := s.Site.Validate(); err != nil {
+		errs = append(errs, err)
+	}
 	refuse(!isRate(s.elbLimits.Reads), "--elb-read-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Reads))
 	refuse(!isRate(s.elbLimits.Mutations), "--elb-mutation-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Mutations))
 	refuse(s.comparePeriod < 10*time.Second || s.comparePeriod > time.Hour, "--compare-period: %s is not between 10s and 1h", s.comparePeriod)
@@ -52,11 +44,6 @@ func (s *settings) validate() error {
 		refuse(!leaseName.MatchString(lease), "--load-balancer-controller-lease: %q is not NAME or NAMESPACE/NAME", lease)
 	}
 	return errors.Join(errs...)
-}
-
-func isURL(s string) bool {
-	u, err := url.Parse(s)
-	return s == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // isAddress reports whether a server can listen there; 0 is for no server.
