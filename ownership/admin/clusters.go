@@ -21,10 +21,22 @@ type Cluster struct {
 	Watched           *Watched               `json:"watched,omitempty"`
 }
 
-// Watched is what watching a cluster's heartbeat came to, on our clock.
+// Watched is what watching a cluster's entry came to, on our clock.
 type Watched struct {
 	Seconds    float64 `json:"seconds"`
 	Heartbeats int64   `json:"heartbeats"`
+	// Was is the fingerprint that the entry had before another cluster took
+	// the ID.
+	Was string `json:"fingerprintBefore,omitempty"`
+}
+
+// watched is what became of an entry in between.
+func watched(before, after Cluster, d time.Duration) *Watched {
+	w := &Watched{Seconds: d.Seconds(), Heartbeats: after.HeartbeatSeq - before.HeartbeatSeq}
+	if before.Fingerprint != after.Fingerprint {
+		w.Was = before.Fingerprint
+	}
+	return w
 }
 
 // ClusterList is all of the registry.
@@ -40,14 +52,19 @@ func Clusters(ctx context.Context, registry ownership.Registry, watch time.Durat
 	if err != nil {
 		return ClusterList{}, err
 	}
-	list := ClusterList{Clusters: []Cluster{}, Unreadable: unreadable(read.Unreadable)}
-	for _, entry := range read.Clusters {
-		list.Clusters = append(list.Clusters, newCluster(entry))
-	}
+	list := newClusterList(read)
 	if watch == 0 {
 		return list, nil
 	}
 	return list, list.watch(ctx, registry, watch)
+}
+
+func newClusterList(read ownership.Clusters) ClusterList {
+	list := ClusterList{Clusters: []Cluster{}, Unreadable: unreadable(read.Unreadable)}
+	for _, entry := range read.Clusters {
+		list.Clusters = append(list.Clusters, newCluster(entry))
+	}
+	return list
 }
 
 func newCluster(c ownership.Cluster) Cluster {
@@ -57,21 +74,24 @@ func newCluster(c ownership.Cluster) Cluster {
 	}
 }
 
+// watch replaces the entries by what they are after d, and says what became of
+// them in between.
 func (l *ClusterList) watch(ctx context.Context, registry ownership.Registry, d time.Duration) error {
 	began := time.Now()
 	if err := wait(ctx, d); err != nil {
 		return err
 	}
-	seconds := time.Since(began).Seconds()
+	lasted := time.Since(began)
 	read, err := registry.Clusters(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range l.Clusters {
-		for _, later := range read.Clusters {
-			if later.ID == l.Clusters[i].ID {
-				l.Clusters[i].Watched = &Watched{Seconds: seconds, Heartbeats: later.HeartbeatSeq - l.Clusters[i].HeartbeatSeq}
-			}
+	entries := byID(read.Clusters)
+	for i, before := range l.Clusters {
+		if entry, there := entries[before.ID]; there {
+			after := newCluster(entry)
+			after.Watched = watched(before, after, lasted)
+			l.Clusters[i] = after
 		}
 	}
 	return nil

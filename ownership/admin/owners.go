@@ -21,13 +21,19 @@ type Lister interface {
 
 const (
 	healthy  = "healthy"
+	initial  = "initial"
 	draining = "draining"
 	// NotRegistered is the health of a target that a record names and the
 	// load balancer does not list.
 	NotRegistered = "not registered"
+	// Unknown is the health of a target of a group that could not be listed.
+	Unknown = "unknown"
 )
 
 func (h Health) of(t ownership.Target) string {
+	if h == nil {
+		return Unknown
+	}
 	if state, listed := h[t]; listed {
 		return state
 	}
@@ -41,6 +47,12 @@ type Target struct {
 	Entry  string           `json:"entry,omitempty"` // held or releasing
 	Since  *time.Time       `json:"since,omitempty"`
 	Health string           `json:"health"`
+	// Shared: other owners hold it too, so that it stays until the last of
+	// them lets go.
+	Shared bool `json:"shared,omitempty"`
+	// Blocked: it is held, and waits until another owner that takes it out is
+	// done.
+	Blocked bool `json:"blocked,omitempty"`
 }
 
 // Owner is an owner of targets in a group.
@@ -69,12 +81,7 @@ func ListOwners(ctx context.Context, table Table, lister Lister, group ownership
 	if err != nil {
 		return Owners{}, err
 	}
-	owners := Owners{TargetGroup: group, Owners: []Owner{}, External: seen.external(), Unreadable: unreadable(seen.Unreadable)}
-	for _, r := range seen.Records.Records {
-		owners.Owners = append(owners.Owners, seen.owner(r))
-	}
-	slices.SortFunc(owners.Owners, func(a, b Owner) int { return strings.Compare(a.Owner, b.Owner) })
-	return owners, nil
+	return seen.owners(), nil
 }
 
 // sight is what the table and the load balancer say of one group.
@@ -100,11 +107,24 @@ func readGroup(ctx context.Context, table Table, lister Lister, group ownership.
 	if err != nil {
 		return sight{}, err
 	}
-	seen := sight{groupRecords{group, records}, health, map[string]ownership.Cluster{}}
-	for _, c := range registry.Clusters {
-		seen.clusters[c.ID] = c
+	return sight{groupRecords{group, records}, health, byID(registry.Clusters)}, nil
+}
+
+func byID(entries []ownership.Cluster) map[string]ownership.Cluster {
+	clusters := map[string]ownership.Cluster{}
+	for _, c := range entries {
+		clusters[c.ID] = c
 	}
-	return seen, nil
+	return clusters
+}
+
+func (s sight) owners() Owners {
+	owners := Owners{TargetGroup: s.ARN, Owners: []Owner{}, External: s.external(), Unreadable: unreadable(s.Unreadable)}
+	for _, r := range s.Records.Records {
+		owners.Owners = append(owners.Owners, s.owner(r))
+	}
+	slices.SortFunc(owners.Owners, func(a, b Owner) int { return strings.Compare(a.Owner, b.Owner) })
+	return owners
 }
 
 func (s sight) owner(r ownership.Record) Owner {
@@ -112,7 +132,7 @@ func (s sight) owner(r ownership.Record) Owner {
 	if c, known := s.clusters[r.Owner.Cluster]; known {
 		o.State, o.HeartbeatAt = c.State, &c.HeartbeatAt
 	}
-	o.Targets = append(s.targets(r.Held, ownership.Held), s.targets(r.Releasing, ownership.Releasing)...)
+	o.Targets = append(s.targets(r.Owner, r.Held, ownership.Held), s.targets(r.Owner, r.Releasing, ownership.Releasing)...)
 	for t := range r.Held {
 		if s.health[t] == healthy {
 			o.Healthy++
@@ -121,11 +141,14 @@ func (s sight) owner(r ownership.Record) Owner {
 	return o
 }
 
-func (s sight) targets(entries map[ownership.Target]time.Time, entry ownership.Entry) []Target {
+func (s sight) targets(self ownership.Owner, entries map[ownership.Target]time.Time, entry ownership.Entry) []Target {
 	var out []Target
 	for _, t := range slices.Sorted(maps.Keys(entries)) {
-		since := entries[t]
-		out = append(out, Target{t, entry.String(), &since, s.health.of(t)})
+		since, others := entries[t], s.others(self, t)
+		out = append(out, Target{
+			Target: t, Entry: entry.String(), Since: &since, Health: s.health.of(t),
+			Shared: others.Hold, Blocked: entry == ownership.Held && others.Release,
+		})
 	}
 	return out
 }

@@ -1,0 +1,157 @@
+package admin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"target-ownership-controller/ownership"
+)
+
+// group looks at one group.
+func (d *diagnosis) group(g Group) {
+	name := "group " + g.TargetGroup.Name()
+	for _, u := range g.Unreadable {
+		d.add(SeverityError, CheckRecordUnreadable, fmt.Sprintf("%s, record %s", name, u.Item), "it cannot be understood, and nothing is taken out of the group: "+u.Reason,
+			"upgrade the controllers and targetctl if they are older than the record, else repair it: "+d.getItem(string(g.TargetGroup), u.Item))
+	}
+	if region := g.TargetGroup.Region(); d.place.Region != "" && region != d.place.Region {
+		d.add(SeverityError, CheckGroupRegion, name, fmt.Sprintf("it is in %s, and this was asked in %s", region, d.place.Region),
+			fmt.Sprintf("give --region %s; a table is for the groups of its own region", region))
+		return
+	}
+	switch {
+	case g.Missing:
+		d.missing(name, g)
+	case g.Problem != "":
+		d.add(SeverityWarning, CheckGroupUnread, name, "it could not be read, so that its targets are not looked at: "+g.Problem,
+			"run it again; aws elbv2 describe-target-health --target-group-arn "+string(g.TargetGroup))
+	default:
+		d.owners(name, g)
+		d.unhealthy(name, g)
+	}
+}
+
+func (d *diagnosis) missing(name string, g Group) {
+	for _, o := range g.Owners.Owners {
+		c, known := d.clusters[clusterOf(o)]
+		do := fmt.Sprintf("targetctl release --cluster %s --group %s removes the record", clusterOf(o), g.TargetGroup)
+		if known && !retired(c) && !d.silent(c) {
+			do = fmt.Sprintf("correct the binding in cluster %s, or delete it: %s", clusterOf(o), binding(o))
+		}
+		d.add(SeverityWarning, CheckGroupMissing, name, fmt.Sprintf("there is no such target group, and the record of %s has %s in it", o.Owner, count(o.Held+o.Releasing, "target")), do)
+	}
+}
+
+// owners looks for targets that do not get where they are to be. Of a cluster
+// that is silent or retired that is told once, of all its targets.
+func (d *diagnosis) owners(name string, g Group) {
+	for _, o := range g.Owners.Owners {
+		c, known := d.clusters[clusterOf(o)]
+		if !known || retired(c) || d.silent(c) {
+			continue
+		}
+		explain := fmt.Sprintf("targetctl explain %s ", g.TargetGroup.Name())
+		if late := d.late(o, ownership.Held, func(t Target) bool { return t.Health == NotRegistered }); len(late) > 0 && c.State == ownership.ClusterActive {
+			d.add(SeverityWarning, CheckTargetUnregistered, name+", "+o.Owner, fmt.Sprintf("%s held for more than %s and not in the group: %s", count(len(late), "target"), long(overdue), few(late)),
+				explain+string(late[0])+"; in the cluster: "+binding(o))
+		}
+		if late := d.late(o, ownership.Releasing, func(Target) bool { return true }); len(late) > 0 {
+			d.add(SeverityWarning, CheckTargetStuck, name+", "+o.Owner, fmt.Sprintf("%s to be taken out for more than %s: %s", count(len(late), "target"), long(overdue), few(late)),
+				explain+string(late[0])+"; in the cluster: "+binding(o))
+		}
+	}
+	d.contested(name, g)
+}
+
+func (d *diagnosis) late(o Owner, entry ownership.Entry, wrong func(Target) bool) []ownership.Target {
+	var late []ownership.Target
+	for _, t := range o.Targets {
+		if t.Entry == entry.String() && d.since(t) > overdue && wrong(t) {
+			late = append(late, t.Target)
+		}
+	}
+	return late
+}
+
+// since is for how long the entry has been there; zero if nobody knows.
+func (d *diagnosis) since(t Target) time.Duration {
+	if t.Since == nil || t.Since.IsZero() {
+		return 0
+	}
+	return d.now.Sub(*t.Since)
+}
+
+// contested finds targets that two clusters hold. That is how a pod that moves
+// stays in the group. An address that stays in two records is the pod of one.
+func (d *diagnosis) contested(name string, g Group) {
+	holders := map[ownership.Target][]string{}
+	for _, o := range g.Owners.Owners {
+		for _, t := range o.Targets {
+			if t.Entry == ownership.Held.String() && d.since(t) > contested && !slices.Contains(holders[t.Target], clusterOf(o)) {
+				holders[t.Target] = append(holders[t.Target], clusterOf(o))
+			}
+		}
+	}
+	byClusters := map[string][]ownership.Target{}
+	for _, t := range slices.Sorted(maps.Keys(holders)) {
+		if between := holders[t]; len(between) > 1 {
+			byClusters[strings.Join(between, " and ")] = append(byClusters[strings.Join(between, " and ")], t)
+		}
+	}
+	for _, between := range slices.Sorted(maps.Keys(byClusters)) {
+		targets := byClusters[between]
+		d.add(SeverityWarning, CheckTargetContested, name, fmt.Sprintf("%s held by clusters %s for more than %s: %s; it stays until both let go, and at most one of them has it",
+			count(len(targets), "target"), between, long(contested), few(targets)),
+			fmt.Sprintf("find it in both clusters: %s; targetctl explain %s %s tells who has held it since when", whose(targets[0]), g.TargetGroup.Name(), targets[0]))
+	}
+}
+
+// whose is the command that shows whether a cluster has the target.
+func whose(t ownership.Target) string {
+	if strings.HasPrefix(t.ID(), "i-") {
+		return "kubectl get nodes -o custom-columns=NAME:.metadata.name,ID:.spec.providerID"
+	}
+	return "kubectl get pods -A -o wide --field-selector status.podIP=" + t.ID()
+}
+
+// unhealthy finds a group that serves nothing.
+func (d *diagnosis) unhealthy(name string, g Group) {
+	registered := ownership.Set{}
+	add := func(targets []Target) (serves bool) {
+		for _, t := range targets {
+			if t.Health == healthy || t.Health == initial {
+				return true
+			}
+			if t.Health != NotRegistered && t.Health != draining {
+				registered[t.Target] = true
+			}
+		}
+		return false
+	}
+	for _, o := range g.Owners.Owners {
+		if add(o.Targets) {
+			return
+		}
+	}
+	if add(g.External) || len(registered) == 0 {
+		return
+	}
+	d.add(SeverityWarning, CheckGroupUnhealthy, name, fmt.Sprintf("none of its %s is healthy", count(len(registered), "registered target")),
+		"aws elbv2 describe-target-health --target-group-arn "+string(g.TargetGroup)+" tells why; an unused group has no listener")
+}
+
+// few names some of the targets.
+func few(targets []ownership.Target) string {
+	const named = 3
+	var names []string
+	for _, t := range targets[:min(len(targets), named)] {
+		names = append(names, string(t))
+	}
+	if more := len(targets) - named; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}

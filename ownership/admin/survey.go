@@ -1,0 +1,115 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"target-ownership-controller/ownership"
+)
+
+// Survey is who owns what in all groups of a table.
+type Survey struct {
+	At time.Time `json:"at"` // when it was complete, by this machine's clock
+	ClusterList
+	Groups []Group `json:"groups"`
+}
+
+// Group is who owns what in a group, as far as that could be read.
+type Group struct {
+	Owners
+	// Missing: records name the group, and the load balancer has none.
+	Missing bool `json:"missing,omitempty"`
+	// Problem is why the records or the health could not be read.
+	Problem string `json:"problem,omitempty"`
+}
+
+// groupsAtOnce is how many groups are read at the same time.
+const groupsAtOnce = 4
+
+// TakeSurvey reads the registry and all groups in which the clusters of the
+// registry have records, and the groups of extra. Which they are is read from
+// an index that may lag. One group that cannot be read hides no other.
+//
+// Errors are those of the table, for the registry and the index, and of the
+// context.
+func TakeSurvey(ctx context.Context, table Table, lister Lister, extra []ownership.Key) (Survey, error) {
+	registry, err := table.Clusters(ctx)
+	if err != nil {
+		return Survey{}, err
+	}
+	groups, err := allGroups(ctx, table, registry, extra)
+	if err != nil {
+		return Survey{}, err
+	}
+	s := Survey{ClusterList: newClusterList(registry), Groups: make([]Group, len(groups))}
+	clusters := byID(registry.Clusters)
+	var reading sync.WaitGroup
+	free := make(chan struct{}, groupsAtOnce)
+	for i, arn := range groups {
+		free <- struct{}{}
+		reading.Go(func() {
+			s.Groups[i] = surveyGroup(ctx, table, lister, arn, clusters)
+			<-free
+		})
+	}
+	reading.Wait()
+	s.At = time.Now()
+	return s, ctx.Err()
+}
+
+func allGroups(ctx context.Context, store ownership.Store, registry ownership.Clusters, extra []ownership.Key) ([]ownership.GroupARN, error) {
+	var arns []ownership.GroupARN
+	add := func(keys []ownership.Key) {
+		for _, key := range keys {
+			arns = append(arns, key.Group)
+		}
+	}
+	add(extra)
+	for _, id := range ids(registry) {
+		keys, err := store.Groups(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		add(keys)
+	}
+	slices.SortFunc(arns, func(a, b ownership.GroupARN) int {
+		if byName := strings.Compare(a.Name(), b.Name()); byName != 0 {
+			return byName
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	return slices.Compact(arns), nil
+}
+
+// ids are all IDs of the registry, those of unreadable entries too.
+func ids(registry ownership.Clusters) []string {
+	var out []string
+	for _, c := range registry.Clusters {
+		out = append(out, c.ID)
+	}
+	for _, u := range registry.Unreadable {
+		out = append(out, u.Owner)
+	}
+	return out
+}
+
+func surveyGroup(ctx context.Context, table Table, lister Lister, arn ownership.GroupARN, clusters map[string]ownership.Cluster) Group {
+	var g Group
+	health, err := lister.Health(ctx, arn) // first, as in readGroup
+	g.Missing = errors.Is(err, ownership.ErrGroupMissing)
+	if err != nil {
+		health = nil
+		g.Problem = err.Error()
+	}
+	records, err := table.Records(ctx, arn)
+	if err != nil {
+		g.Problem = err.Error()
+		health = nil // else all its targets would look external
+	}
+	g.Owners = sight{groupRecords{arn, records}, health, clusters}.owners()
+	return g
+}
