@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"target-ownership-controller/cmd/internal/awsconfig"
+	"target-ownership-controller/ownership"
 )
 
 // The exit codes.
@@ -57,12 +60,25 @@ func (a *app) run(ctx context.Context, version string, line []string) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(a.Err, "targetctl: %v\n", err)
+	fmt.Fprintf(a.Err, "targetctl: %v%s\n", err, blame(err, a.site))
 	if _, usage := errors.AsType[usageError](err); usage || !a.started {
 		fmt.Fprintln(a.Err, "--help tells what can be given")
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// blame names the flag behind an error that the table or AWS cannot blame on
+// it.
+func blame(err error, s awsconfig.Site) string {
+	switch host := awsconfig.UnknownHost(err); {
+	case host != "":
+		return fmt.Sprintf("; there is no host %s: --region may be misspelt, or DNS does not answer for AWS", host)
+	case errors.Is(err, ownership.ErrTableMissing):
+		return fmt.Sprintf("; --table %s and --region say which table it is, and targetctl doctor looks closer", s.Table)
+	default:
+		return ""
+	}
 }
 
 var formats = []string{"table", "json", "yaml"}
@@ -90,7 +106,7 @@ func (a *app) root(version, program string) *cobra.Command {
 		if !slices.Contains(formats, a.output) {
 			return fmt.Errorf("--output: %q is not one of %s", a.output, strings.Join(formats, ", "))
 		}
-		if err := c.ValidateRequiredFlags(); err != nil {
+		if err := cmp.Or(c.ValidateRequiredFlags(), a.site.Validate()); err != nil {
 			return err
 		}
 		a.started = true
