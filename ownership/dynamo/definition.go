@@ -13,8 +13,8 @@ import (
 
 // The attributes of the table, as in docs/protocol.
 const (
-	AttrTargetGroup       = "targetGroup" // hash key: a target group ARN, or ClusterKey
-	AttrOwner             = "owner"       // range key: cluster/namespace/name, or a cluster ID
+	AttrTargetGroup       = "targetGroup" // hash key: a target group ARN, ClusterKey, or HistoryPrefix and an ARN
+	AttrOwner             = "owner"       // range key: cluster/namespace/name, a cluster ID, or a time
 	AttrClusterID         = "clusterID"   // on records only, so that the index holds nothing else
 	AttrBindingUID        = "bindingUID"
 	AttrHeld              = "held"
@@ -31,7 +31,16 @@ const (
 	AttrHeartbeatSeq      = "heartbeatSeq"
 	AttrHeartbeatAt       = "heartbeatAt"
 	AttrState             = "state"
-	AttrExpiresAt         = "expiresAt" // of history, which nothing writes yet: docs/decisions/0005-history-and-expiry.md
+	AttrExpiresAt         = "expiresAt" // this and the next on history only, and never on records or clusters
+	AttrCluster           = "cluster"
+	AttrBinding           = "binding" // namespace/name
+	AttrBy                = "by"
+	AttrEvents            = "events"
+	AttrWhat              = "what" // this and the next in an event
+	AttrReason            = "reason"
+	AttrTargets           = "targets"
+	AttrMore              = "more"
+	AttrOthers            = "others"
 )
 
 // ClusterKey is the hash key of the registry's entries. It is no ARN, so no

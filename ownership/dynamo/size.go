@@ -24,7 +24,10 @@ func itemSize(item map[string]types.AttributeValue) int {
 	return size
 }
 
-// valueSize knows the types that records and clusters are made of.
+// What a map or a list takes beside its elements, and beside each of them.
+const perCollection, perElement = 3, 1
+
+// valueSize knows the types that items of this table are made of.
 func valueSize(value types.AttributeValue) int {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
@@ -32,9 +35,16 @@ func valueSize(value types.AttributeValue) int {
 	case *types.AttributeValueMemberN:
 		digits := len(strings.Trim(v.Value, "-0"))
 		return (digits+1)/2 + 1
+	case *types.AttributeValueMemberSS:
+		return len(strings.Join(v.Value, ""))
 	case *types.AttributeValueMemberM:
-		const perMap, perElement = 3, 1
-		return perMap + len(v.Value)*perElement + itemSize(v.Value)
+		return perCollection + len(v.Value)*perElement + itemSize(v.Value)
+	case *types.AttributeValueMemberL:
+		size := perCollection + len(v.Value)*perElement
+		for _, element := range v.Value {
+			size += valueSize(element)
+		}
+		return size
 	default:
 		return itemLimit // nothing that is written here
 	}

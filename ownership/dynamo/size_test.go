@@ -16,13 +16,15 @@ func TestItemSize(t *testing.T) {
 		item item
 		want int
 	}{
-		"name and text":             {item{"owner": s("a/b/c")}, 5 + 5},
-		"text counts bytes":         {item{"x": s("é")}, 1 + 2},
-		"one digit":                 {item{"x": n("7")}, 1 + 1 + 1},
-		"four digits":               {item{"x": n("1234")}, 1 + 2 + 1},
-		"trailing zeroes are free":  {item{"x": n("100000")}, 1 + 1 + 1},
-		"empty map":                 {item{"held": m(item{})}, 4 + 3},
-		"a map counts its elements": {item{"held": m(item{"a": s("xyz"), "bb": n("12")})}, 4 + 3 + (1 + 3 + 1) + (2 + 2 + 1)},
+		"name and text":              {item{"owner": s("a/b/c")}, 5 + 5},
+		"text counts bytes":          {item{"x": s("é")}, 1 + 2},
+		"one digit":                  {item{"x": n("7")}, 1 + 1 + 1},
+		"four digits":                {item{"x": n("1234")}, 1 + 2 + 1},
+		"trailing zeroes are free":   {item{"x": n("100000")}, 1 + 1 + 1},
+		"empty map":                  {item{"held": m(item{})}, 4 + 3},
+		"a map counts its elements":  {item{"held": m(item{"a": s("xyz"), "bb": n("12")})}, 4 + 3 + (1 + 3 + 1) + (2 + 2 + 1)},
+		"a set is its texts":         {item{"x": &types.AttributeValueMemberSS{Value: []string{"ab", "c"}}}, 1 + 2 + 1},
+		"a list counts its elements": {item{"x": &types.AttributeValueMemberL{Value: []types.AttributeValue{s("ab"), n("7")}}}, 1 + 3 + (1 + 2) + (1 + 2)},
 		"maps in maps": {
 			item{"held": m(item{"10.0.0.5:8080": m(item{"since": s("2026-03-01T12:00:00.123Z")})})},
 			4 + 3 + 1 + 13 + 3 + 1 + 5 + 24,

@@ -40,7 +40,8 @@ type Options struct {
 	PageSize int32
 }
 
-// Table implements [ownership.Store] and [ownership.Registry]. It is safe for
+// Table implements [ownership.Store], [ownership.Registry] and
+// [ownership/history.Store], each of them on items of its own. It is safe for
 // concurrent use.
 type Table struct {
 	client   Client

@@ -72,6 +72,7 @@ func (r rows) clone() rows {
 		records:    maps.Clone(r.records),
 		unreadable: maps.Clone(r.unreadable),
 		clusters:   maps.Clone(r.clusters),
+		history:    r.history,
 
 		unreadableClusters: maps.Clone(r.unreadableClusters),
 	}

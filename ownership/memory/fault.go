@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"target-ownership-controller/ownership"
 )
@@ -19,6 +20,8 @@ const (
 	Cluster    Kind = "Cluster"
 	Clusters   Kind = "Clusters"
 	PutCluster Kind = "PutCluster"
+	AddHistory Kind = "AddHistory"
+	History    Kind = "History"
 )
 
 // Op is one call. Fields that the method does not take are empty.
@@ -30,7 +33,9 @@ type Op struct {
 }
 
 // Writes reports whether the call is a write.
-func (o Op) Writes() bool { return o.Kind == Put || o.Kind == Delete || o.Kind == PutCluster }
+func (o Op) Writes() bool {
+	return slices.Contains([]Kind{Put, Delete, PutCluster, AddHistory}, o.Kind)
+}
 
 // Fault is what happens to a call. The zero Fault is none.
 type Fault struct {

@@ -13,9 +13,11 @@ import (
 	"sync"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/history"
 )
 
-// Table implements [ownership.Store] and [ownership.Registry]. All methods
+// Table implements [ownership.Store], [ownership.Registry] and
+// [history.Store]. All methods
 // are safe for concurrent use, and nothing that goes in or out shares memory
 // with the table.
 type Table struct {
@@ -31,6 +33,7 @@ type rows struct {
 	records    map[ownership.Key]ownership.Record
 	unreadable map[ownership.Key]string // the reason
 	clusters   map[string]ownership.Cluster
+	history    []history.Entry // never changed in place
 
 	unreadableClusters map[string]string // the reason
 }

@@ -18,6 +18,7 @@ func TestContract(t *testing.T) {
 		return storetest.Harness{
 			Store:    table,
 			Registry: table,
+			History:  table,
 			LoseReply: func() {
 				var lost atomic.Bool
 				table.Intercept(func(op memory.Op) memory.Fault {

@@ -1,11 +1,13 @@
-// Package storetest is the contract of [ownership.Store] and
-// [ownership.Registry] as one suite that every store passes.
+// Package storetest is the contract of [ownership.Store],
+// [ownership.Registry] and [history.Store] as one suite that every store
+// passes.
 package storetest
 
 import (
 	"testing"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/history"
 )
 
 // Harness is a store under test, empty, and the hands that the suite needs to
@@ -13,6 +15,7 @@ import (
 type Harness struct {
 	Store    ownership.Store
 	Registry ownership.Registry
+	History  history.Store
 
 	// LoseReply lets the next write be applied and its reply be lost. Should
 	// the store itself try again, that attempt is answered.
@@ -61,6 +64,11 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		{"an entry that readers would refuse is not written", unwritableCluster},
 		{"an entry that cannot be read is named and hides no other", unreadableCluster},
 		{"a lost reply to a claim is recognised by the write ID", lostReplyToClaim},
+		{"an entry of history comes back as it was written", roundTripEntry},
+		{"history comes with the newest first, beyond a page", newestFirst},
+		{"history is read from a time, for a target, and up to a limit", selectHistory},
+		{"an entry that is written twice is there once", recordTwice},
+		{"history is no record, and of no cluster", historyApart},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { c.run(t, start(t)) })

@@ -44,6 +44,7 @@ func harness(t *testing.T, in *table.Table) storetest.Harness {
 	return storetest.Harness{
 		Store:     store,
 		Registry:  store,
+		History:   store,
 		LoseReply: func() { wire.lose.Store(true) },
 		Damage: func(t testing.TB, key ownership.Key, damage storetest.Damage) {
 			change(t, in, string(key.Group), key.Owner.String(), damage.Apply)
