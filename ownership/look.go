@@ -56,6 +56,24 @@ func (l *Look) At(t Target) Others {
 	return o
 }
 
+// Owners returns the other owners that hold the target, and those that are
+// taking it out right now, by the rule of [Look.At]. It is for people, who want
+// to know whom to ask.
+func (l *Look) Owners(t Target) (holding, releasing []Owner) {
+	for i := range l.others {
+		r := &l.others[i]
+		if _, ok := r.Held[t]; ok {
+			holding = append(holding, r.Owner)
+		}
+		if _, ok := r.Releasing[t]; ok && !l.stale[r.Owner] {
+			releasing = append(releasing, r.Owner)
+		}
+	}
+	slices.SortFunc(holding, compareOwners)
+	slices.SortFunc(releasing, compareOwners)
+	return holding, releasing
+}
+
 func compareOwners(a, b Owner) int { return strings.Compare(a.String(), b.String()) }
 
 func (l *Look) recorded(t Target) bool {

@@ -37,12 +37,12 @@ const (
 	GaveUp What = "gaveUp"
 	// Blocked: not registered yet, or not taken out yet, because of others.
 	Blocked What = "blocked"
-	// Failed: the load balancer or the table did not take them.
-	Failed What = "failed"
+	// Refused: the load balancer does not take them, or the record has no room.
+	Refused What = "refused"
 )
 
 // Kinds are all kinds of events, in the order of a pass.
-var Kinds = []What{Missing, Claimed, Releasing, Registered, Deregistered, Kept, Released, GaveUp, Blocked, Failed}
+var Kinds = []What{Missing, Claimed, Releasing, Registered, Deregistered, Kept, Released, GaveUp, Blocked, Refused}
 
 // Event is one thing that happened to some targets, for one reason.
 type Event struct {

@@ -44,7 +44,7 @@ func TestBoundSaysWhatItLeavesOut(t *testing.T) {
 }
 
 func TestBoundCutsReasonsBetweenCharacters(t *testing.T) {
-	e := history.Entry{Events: []history.Event{{What: history.Failed, Reason: strings.Repeat("é", 400)}}}
+	e := history.Entry{Events: []history.Event{{What: history.Refused, Reason: strings.Repeat("é", 400)}}}
 	reason := e.Bound().Events[0].Reason
 	if !utf8.ValidString(reason) || !strings.HasSuffix(reason, "é…") || len(reason) > 400 {
 		t.Errorf("%d bytes: %s", len(reason), reason)

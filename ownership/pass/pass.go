@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/history"
 	"target-ownership-controller/ownership/plan"
 )
 
@@ -47,6 +48,12 @@ type Report struct {
 	Plan plan.Plan
 	// TooLarge is set when the record has no room for the claims.
 	TooLarge error
+
+	// Events are what was done, in order, also by a pass that ended early.
+	Events []history.Event
+	// Standing are what the last plan could not do because of others or since
+	// it was refused. The next pass has them again, until they are over.
+	Standing []history.Event
 }
 
 // Run carries out the pass. An error ends it early: of the store, or
@@ -64,8 +71,12 @@ func (p *Pass) Run(ctx context.Context) error {
 		}
 		p.Report.Plan = plan.Make(p.Binding, p.Ledger.States(p.Binding.Want))
 		more, err := p.stage(ctx)
-		if err != nil || !more {
+		if err != nil {
 			return err
+		}
+		if !more {
+			p.Report.Standing = p.standing()
+			return nil
 		}
 	}
 	return fmt.Errorf("the pass did not come to an end; its last plan was: %s", p.Report.Plan.Summary())
@@ -83,7 +94,7 @@ func (p *Pass) stage(ctx context.Context) (more bool, err error) {
 		p.act(ctx)
 		return true, nil
 	case next.Has(plan.Drop):
-		return true, p.Ledger.Drop(ctx, next.Targets(plan.Drop))
+		return true, p.drop(ctx)
 	default:
 		return false, nil
 	}
@@ -96,10 +107,23 @@ func (p *Pass) flag(ctx context.Context) error {
 	if p.noClaims == nil {
 		claims = p.Report.Plan.Targets(plan.Claim)
 	}
+	flagged := p.flagged(len(claims) > 0)
 	err := p.Ledger.Flag(ctx, claims, p.Report.Plan.Targets(plan.Release))
+	if err == nil {
+		p.note(flagged...)
+	}
 	if errors.Is(err, ownership.ErrTooLarge) && len(claims) > 0 {
 		p.noClaims, p.Report.TooLarge = err, err
 		return nil
+	}
+	return err
+}
+
+func (p *Pass) drop(ctx context.Context) error {
+	dropped := p.dropped() // while the look is there that says who holds what
+	err := p.Ledger.Drop(ctx, p.Report.Plan.Targets(plan.Drop))
+	if err == nil {
+		p.note(dropped...)
 	}
 	return err
 }
@@ -124,6 +148,7 @@ func (p *Pass) register(ctx context.Context, a ownership.Admission) (full []owne
 	result := p.Group.Register(ctx, a)
 	p.Ledger.Registered(result)
 	p.Report.Registered = append(p.Report.Registered, result.Done...)
+	p.noteCalled(history.Registered, plan.Register, result.Done)
 	for t, err := range result.Refused {
 		if errors.Is(err, ownership.ErrGroupFull) {
 			full = append(full, t)
@@ -141,5 +166,6 @@ func (p *Pass) deregister(ctx context.Context, r ownership.Removal) (left int) {
 	result := p.Group.Deregister(ctx, r)
 	p.Ledger.Deregistered(result, begun)
 	p.Report.Deregistered = append(p.Report.Deregistered, result.Done...)
+	p.noteCalled(history.Deregistered, plan.Deregister, result.Done)
 	return len(result.Done)
 }
