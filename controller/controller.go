@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"target-ownership-controller/controller/audit"
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
 	ctrlmetrics "target-ownership-controller/controller/metrics"
@@ -44,6 +45,10 @@ type Options struct {
 	HeartbeatPeriod time.Duration
 	Workers         int // bindings worked on at once
 
+	// Trail writes the history; nil for none. Whoever made it flushes it once
+	// the manager has ended.
+	Trail *audit.Trail
+
 	// Leases show that the AWS Load Balancer Controller runs in this cluster;
 	// none means its default lease, in any namespace.
 	Leases []types.NamespacedName
@@ -54,7 +59,7 @@ type Options struct {
 func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	gate := cluster.NewGate()
 	changed := gate.Watch()
-	bindings := binding.New(binding.Reconciler{
+	reconciler := binding.Reconciler{
 		Client:  mgr.GetClient(),
 		Live:    mgr.GetAPIReader(),
 		Groups:  o.Groups,
@@ -64,7 +69,14 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 		Clock:   clock.RealClock{},
 		NewID:   uuid.NewString,
 		Options: binding.Options{ClusterID: o.ClusterID, Version: o.Version, ComparePeriod: o.ComparePeriod},
-	})
+	}
+	if o.Trail != nil {
+		reconciler.Journal = o.Trail
+		if err := mgr.Add(o.Trail); err != nil {
+			return err
+		}
+	}
+	bindings := binding.New(reconciler)
 	if err := bindings.SetupWithManager(ctx, mgr, o.Workers, changed); err != nil {
 		return fmt.Errorf("set up the reconciler: %w", err)
 	}

@@ -22,6 +22,7 @@ type settings struct {
 
 	comparePeriod   time.Duration
 	heartbeatPeriod time.Duration
+	history         time.Duration // 0 for none
 	workers         int
 
 	metricsAddress string
@@ -44,6 +45,7 @@ func (s *settings) flags() *pflag.FlagSet {
 	f.Var((*rateFlag)(&s.elbLimits.Mutations), "elb-mutation-rate", "RegisterTargets and DeregisterTargets calls per second and at once, as RATE:BURST, of the 4:20 that AWS grants an account in a region by default")
 	f.DurationVar(&s.comparePeriod, "compare-period", 5*time.Minute, "how often each binding's record is compared with its target group, between 10s and 1h")
 	f.DurationVar(&s.heartbeatPeriod, "heartbeat-period", cluster.DefaultHeartbeatInterval, "how often this cluster shows in the table that it is alive, between 1s and 1m")
+	f.DurationVar(&s.history, "history-retention", 7*24*time.Hour, "how long the table keeps what was done to targets and why, between 1h and 8760h; 0 writes no history")
 	f.IntVar(&s.workers, "workers", 10, "how many bindings are worked on at once, 1 to 100")
 	f.StringVar(&s.metricsAddress, "metrics-bind-address", ":8080", "address of the Prometheus metrics; 0 turns them off")
 	f.StringVar(&s.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")

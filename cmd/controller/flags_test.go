@@ -46,6 +46,7 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 		"--region=europe",
 		"--dynamodb-endpoint=localhost:8000", "--elbv2-endpoint=ftp://localhost",
 		"--compare-period=9s", "--compare-period=1h1m0s",
+		"--history-retention=59m0s", "--history-retention=-1h0m0s", "--history-retention=8761h0m0s",
 		"--heartbeat-period=999ms", "--heartbeat-period=1m1s",
 		"--elb-read-rate=0:20", "--elb-read-rate=NaN:20", "--elb-read-rate=5:0",
 		"--elb-mutation-rate=+Inf:10", "--elb-mutation-rate=2:-1",
@@ -81,6 +82,7 @@ func TestValuesThatCanBeUsed(t *testing.T) {
 		"--health-probe-bind-address=[::1]:8081", "--health-probe-bind-address=localhost:8081",
 		"--leader-election-namespace=kube-system",
 		"--load-balancer-controller-lease=kube-system/aws-load-balancer-controller-leader",
+		"--history-retention=0", "--history-retention=8760h",
 		"--log-level=debug",
 	} {
 		t.Run(flag, func(t *testing.T) {

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"target-ownership-controller/controller"
+	"target-ownership-controller/controller/audit"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership/dynamo"
 )
@@ -27,16 +29,32 @@ func start(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := controller.Setup(ctx, mgr, options(s, awsConfig, account(ctx, s, awsConfig))); err != nil {
+	o := options(s, awsConfig, account(ctx, s, awsConfig))
+	if err := controller.Setup(ctx, mgr, o); err != nil {
 		return err
 	}
+	defer flush(o.Trail)
 	ctrl.Log.Info("starting", "version", version, "clusterID", s.clusterID, "table", s.Table, "region", s.Region)
 	return runManager(ctx, mgr)
 }
 
+// flushTimeout is how long the end may wait for history to be written.
+const flushTimeout = 5 * time.Second
+
+func flush(trail *audit.Trail) {
+	if trail == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	trail.Flush(ctx)
+}
+
 func options(s settings, awsConfig aws.Config, account string) controller.Options {
+	table := dynamo.New(s.DynamoDB(awsConfig), s.Table, dynamo.Options{})
 	return controller.Options{
-		Table:           dynamo.New(s.DynamoDB(awsConfig), s.Table, dynamo.Options{}),
+		Table:           table,
+		Trail:           trail(s, table),
 		Groups:          elb.New(s.ELBv2(awsConfig), elb.Options{Region: s.Region, Account: account, Limits: s.elbLimits}),
 		ClusterID:       s.clusterID,
 		Version:         version,
@@ -45,6 +63,13 @@ func options(s settings, awsConfig aws.Config, account string) controller.Option
 		Workers:         s.workers,
 		Leases:          leases(s.lbcLeases),
 	}
+}
+
+func trail(s settings, table *dynamo.Table) *audit.Trail {
+	if s.history == 0 {
+		return nil
+	}
+	return audit.NewTrail(table, s.history)
 }
 
 func leases(names []string) []types.NamespacedName {

@@ -35,6 +35,7 @@ func (s *settings) validate() error {
 	refuse(!isRate(s.elbLimits.Mutations), "--elb-mutation-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Mutations))
 	refuse(s.comparePeriod < 10*time.Second || s.comparePeriod > time.Hour, "--compare-period: %s is not between 10s and 1h", s.comparePeriod)
 	refuse(s.heartbeatPeriod < time.Second || s.heartbeatPeriod > time.Minute, "--heartbeat-period: %s is not between 1s and 1m", s.heartbeatPeriod)
+	refuse(s.history != 0 && (s.history < time.Hour || s.history > 365*24*time.Hour), "--history-retention: %s is not between 1h and 8760h, and not 0 for no history", s.history)
 	refuse(!isAddress(s.metricsAddress), "--metrics-bind-address: %q is not HOST:PORT, :PORT or 0", s.metricsAddress)
 	refuse(!isAddress(s.probeAddress), "--health-probe-bind-address: %q is not HOST:PORT, :PORT or 0", s.probeAddress)
 	refuse(s.probeAddress == s.metricsAddress && listens(s.probeAddress), "--health-probe-bind-address: %q is the address of --metrics-bind-address too", s.probeAddress)

@@ -22,6 +22,7 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 	}
 	err := p.Run(ctx)
 	b.report = p.Report
+	r.tellPass(b, err)
 	metrics.Changed(len(p.Report.Registered), len(p.Report.Deregistered))
 	if len(p.Report.Registered) > 0 || len(p.Report.Deregistered) > 0 {
 		log.FromContext(ctx).Info("target group changed", "targetGroup", b.state.group.ARN,

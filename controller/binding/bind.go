@@ -29,6 +29,7 @@ type state struct {
 	confirmed   bool      // removals have been confirmed by a live read since the start
 	reported    *v1beta1.TargetGroupBindingStatus
 	skipped     map[string]bool // endpoints that an event has named
+	standing    map[standing]bool
 }
 
 // states keeps the state of each binding. The controller never works on one

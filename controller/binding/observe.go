@@ -43,7 +43,8 @@ func (r *Reconciler) compare(ctx context.Context, b *round) error {
 		log.FromContext(ctx).Info("comparison put off", "error", err.Error())
 		return nil
 	}
-	if missing := st.ledger.Listed(present(health)); len(missing) > 0 {
+	b.missing = st.ledger.Listed(present(health))
+	if missing := b.missing; len(missing) > 0 {
 		metrics.Repaired(len(missing))
 		log.FromContext(ctx).Info("targets were taken out by somebody else and will be registered again", "targets", len(missing), "first", missing[0])
 	}

@@ -179,13 +179,20 @@ func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, err
 // it still waits for.
 func (r *Reconciler) clear(ctx context.Context, ledger *ownership.Ledger) error {
 	p := pass.Pass{Ledger: ledger, Group: r.Groups, Binding: plan.Binding{}, Now: r.Clock.Now}
-	if err := p.Run(ctx); err != nil {
+	err := p.Run(ctx)
+	record := ledger.Record()
+	r.account(record, p.Report.Events)
+	if err != nil {
 		return err
 	}
-	if record := ledger.Record(); !record.Empty() && !groupMissing(p.Report) {
+	if !record.Empty() && !groupMissing(p.Report) {
 		return fmt.Errorf("%d targets are still leaving: %s", len(record.Held)+len(record.Releasing), p.Report.Plan.Summary())
 	}
-	return ledger.Forget(ctx)
+	if err := ledger.Forget(ctx); err != nil {
+		return err
+	}
+	r.gaveUp(record, missingGroup)
+	return nil
 }
 
 func groupMissing(report pass.Report) bool {

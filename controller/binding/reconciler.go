@@ -65,6 +65,8 @@ type Reconciler struct {
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
 	NewID  func() string
+	// Journal keeps the history; nil for none.
+	Journal Journal
 	Options
 
 	states   *states
@@ -203,6 +205,7 @@ type round struct {
 	absent  error               // why nothing is wanted, where that needs saying
 	live    bool                // want was read around the caches
 	report  pass.Report
+	missing []ownership.Target // that somebody took out of the group
 
 	compared bool // the group was listed
 	done     bool // nothing is left to do for this binding
@@ -235,7 +238,7 @@ func (b *round) finished() bool {
 func (r *Reconciler) release(ctx context.Context, b *round) error {
 	key := client.ObjectKeyFromObject(b)
 	if b.state != nil {
-		if err := b.state.ledger.Forget(ctx); err != nil {
+		if err := r.forgetRecord(ctx, b); err != nil {
 			return err
 		}
 	}
@@ -246,5 +249,19 @@ func (r *Reconciler) release(ctx context.Context, b *round) error {
 	}
 	r.forget(key)
 	log.FromContext(ctx).Info("binding released", "targetGroup", b.Status.TargetGroupARN)
+	return nil
+}
+
+// forgetRecord deletes the record of a binding that goes. What it still names
+// is what is to stay, or what went with its group.
+func (r *Reconciler) forgetRecord(ctx context.Context, b *round) error {
+	left, reason := b.state.ledger.Record(), missingGroup
+	if b.retains() {
+		reason = retainedTargets
+	}
+	if err := b.state.ledger.Forget(ctx); err != nil {
+		return err
+	}
+	r.gaveUp(left, reason)
 	return nil
 }

@@ -34,9 +34,17 @@ var (
 	}, []string{"service", "operation", "outcome"})
 )
 
+var historyDropped = prometheus.NewCounter(prometheus.CounterOpts{
+	Name: "target_ownership_history_dropped_total",
+	Help: "Entries of history that were not written, since the table did not take them in time.",
+})
+
 func init() {
-	metrics.Registry.MustRegister(targets, ready, changes, calls)
+	metrics.Registry.MustRegister(targets, ready, changes, calls, historyDropped)
 }
+
+// HistoryDropped counts entries of history that nobody will read.
+func HistoryDropped(n int) { historyDropped.Add(float64(n)) }
 
 var silent = prometheus.NewDesc(
 	"target_ownership_cluster_silent_seconds",
