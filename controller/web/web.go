@@ -1,0 +1,90 @@
+// Package web is a page that shows who owns which targets, live: groups,
+// clusters and targets with their health, and what happened to them. It only
+// reads, and needs nothing but the table and the load balancer.
+//
+// However many people watch, there is one survey at a time, at most one each
+// [Refresh], and none while nobody watches.
+package web
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"target-ownership-controller/ownership/admin"
+	"target-ownership-controller/ownership/history"
+)
+
+//go:embed page
+var files embed.FS
+
+// Source is what the page shows.
+type Source struct {
+	Table   admin.Table
+	Lister  admin.Lister
+	History history.Reader
+	Place   admin.Place
+	Version string // of this program
+	// Refresh is how often is read at most; 0 means [Refresh].
+	Refresh time.Duration
+}
+
+// View serves the page. It is safe for concurrent use.
+type View struct {
+	watch *watch
+	past  *past
+	pages http.Handler
+}
+
+// New returns a view that reads until ctx ends. The page and all it asks for
+// are below the path that the handler is mounted on, with the path stripped.
+// hosts are names under which browsers may ask for it, beside IP addresses
+// and localhost.
+func New(ctx context.Context, source Source, hosts ...string) http.Handler {
+	source.Refresh = cmp.Or(source.Refresh, Refresh)
+	page, err := fs.Sub(files, "page")
+	if err != nil {
+		panic(err) // the directory is part of this program
+	}
+	v := &View{watch: newWatch(ctx, source), past: newPast(source.History, source.Refresh), pages: http.FileServerFS(page)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /site.json", v.site)
+	mux.HandleFunc("GET /history.json", v.history)
+	mux.Handle("GET /", v.pages)
+	return guard(mux, hosts)
+}
+
+// site answers with the last survey.
+func (v *View) site(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	answer(w, r, v.watch.last(ctx))
+}
+
+// history answers with what happened in a group that the last survey has.
+func (v *View) history(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	group, known := v.watch.last(ctx).group(r.FormValue("group"))
+	if !known {
+		http.Error(w, "group: no record names such a target group", http.StatusNotFound)
+		return
+	}
+	answer(w, r, v.past.of(ctx, group))
+}
+
+func answer(w http.ResponseWriter, r *http.Request, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(text) // whoever asked has gone
+	}
+}
