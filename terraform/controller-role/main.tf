@@ -19,6 +19,7 @@ locals {
 
   # The hash keys of records, and the one of the cluster registry.
   leading_keys = concat(["cluster"], var.target_group_arns)
+  history_keys = [for arn in var.target_group_arns : "history#${arn}"]
 
   here = "${local.partition}:${local.region}:${local.account}"
   elsewhere = [

@@ -31,6 +31,24 @@ data "aws_iam_policy_document" "permissions" {
     }
   }
 
+  # History is added to and read, and only time to live takes it away. Without
+  # restricted keys the statement above allows this too.
+  dynamic "statement" {
+    for_each = var.restrict_leading_keys ? [local.history_keys] : []
+
+    content {
+      sid       = "AddAndReadHistory"
+      actions   = ["dynamodb:PutItem", "dynamodb:Query"]
+      resources = [var.table_arn]
+
+      condition {
+        test     = "ForAllValues:StringEquals"
+        variable = "dynamodb:LeadingKeys"
+        values   = statement.value
+      }
+    }
+  }
+
   # Keys only: which groups a cluster has records in, no targets.
   statement {
     sid       = "FindRecordsOfCluster"

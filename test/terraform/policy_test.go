@@ -122,16 +122,29 @@ func TestLeadingKeysAreTheGroupsAndTheRegistry(t *testing.T) {
 	statements := readPolicy(t, "permissions", inputs{"restrict_leading_keys": `true`})
 	_, err := ownership.ParseGroupARN(groupARN)
 	g.Expect(err).NotTo(HaveOccurred(), "a hash key as the controller writes it")
+	keys := map[string][]string{
+		"ReadAndWriteRecords": {dynamo.ClusterKey, groupARN},
+		"AddAndReadHistory":   {dynamo.HistoryPrefix + groupARN},
+	}
+	g.Expect(statements).To(And(HaveKey("ReadAndWriteRecords"), HaveKey("AddAndReadHistory")))
 	for sid, s := range statements {
-		if sid != "ReadAndWriteRecords" {
+		if keys[sid] == nil {
 			g.Expect(s.Conditions).To(BeEmpty(), sid)
 			continue
 		}
 		g.Expect(s.Conditions).To(HaveLen(1))
 		g.Expect(s.Conditions[0].Test).To(Equal("ForAllValues:StringEquals"))
 		g.Expect(s.Conditions[0].Variable).To(Equal("dynamodb:LeadingKeys"))
-		g.Expect(s.Conditions[0].Values).To(ConsistOf(dynamo.ClusterKey, groupARN))
+		g.Expect(s.Conditions[0].Values).To(ConsistOf(keys[sid]))
 	}
+}
+
+// Nobody who has a controller's role can take out what it is blamed for.
+func TestNoRoleDeletesHistory(t *testing.T) {
+	s := readPolicy(t, "permissions", inputs{"restrict_leading_keys": `true`})["AddAndReadHistory"]
+	g := NewWithT(t)
+	g.Expect(s.Actions).To(ConsistOf("dynamodb:PutItem", "dynamodb:Query"))
+	g.Expect(s.Resources).To(ConsistOf(tableARN))
 }
 
 func TestOnlyDynamoDBDecryptsForTheRole(t *testing.T) {
