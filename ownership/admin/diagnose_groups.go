@@ -139,7 +139,11 @@ func (d *diagnosis) unhealthy(name string, g Group) {
 	if add(g.External) || len(registered) == 0 {
 		return
 	}
-	d.add(SeverityWarning, CheckGroupUnhealthy, name, fmt.Sprintf("none of its %s is healthy", count(len(registered), "registered target")),
+	what := fmt.Sprintf("none of its %d registered targets is healthy", len(registered))
+	if len(registered) == 1 {
+		what = "its only registered target is not healthy"
+	}
+	d.add(SeverityWarning, CheckGroupUnhealthy, name, what,
 		"aws elbv2 describe-target-health --target-group-arn "+string(g.TargetGroup)+" tells why; an unused group has no listener")
 }
 

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -289,4 +290,15 @@ func TestMarks(t *testing.T) {
 		"b/shop/web 10.0.0.1:80": {true, false},
 		"b/shop/web 10.0.0.2:80": {true, false},
 	}))
+}
+
+// A record without targets has a list that is empty, and not null.
+func TestOwnerWithoutTargets(t *testing.T) {
+	b := newBench(t)
+	b.record("a", nil, nil)
+	o, err := admin.ListOwners(t.Context(), b.table, listing{}, arn)
+	b.Expect(err).NotTo(HaveOccurred())
+	text, err := json.Marshal(o)
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(string(text)).To(And(ContainSubstring(`"targets":[]`), ContainSubstring(`"external":[]`)))
 }

@@ -132,7 +132,8 @@ func (s sight) owner(r ownership.Record) Owner {
 	if c, known := s.clusters[r.Owner.Cluster]; known {
 		o.State, o.HeartbeatAt = c.State, &c.HeartbeatAt
 	}
-	o.Targets = append(s.targets(r.Owner, r.Held, ownership.Held), s.targets(r.Owner, r.Releasing, ownership.Releasing)...)
+	o.Targets = append(o.Targets, s.targets(r.Owner, r.Held, ownership.Held)...)
+	o.Targets = append(o.Targets, s.targets(r.Owner, r.Releasing, ownership.Releasing)...)
 	for t := range r.Held {
 		if s.health[t] == healthy {
 			o.Healthy++

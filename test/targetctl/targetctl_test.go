@@ -34,6 +34,8 @@ type bench struct {
 	store *dynamo.Table
 	sim   *elbsim.Simulator
 	group ownership.GroupARN
+
+	name, endpoint string // of the table, for the command
 }
 
 func start(t *testing.T) *bench {
@@ -41,6 +43,7 @@ func start(t *testing.T) *bench {
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	b := &bench{WithT: g, table: table.Kumo.Start(t), sim: elbsim.New(elbsim.Options{Region: table.Region})}
+	b.name, b.endpoint = b.table.Name, b.table.Endpoint
 	b.store = dynamo.New(b.table.Client, b.table.Name, dynamo.Options{})
 	_, err := b.sim.Start()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -79,8 +82,8 @@ func (b *bench) run(ctx context.Context, line ...string) string {
 // try is one run of the command.
 func (b *bench) try(ctx context.Context, line ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	line = append([]string{"targetctl", "--region", table.Region, "--table", b.table.Name,
-		"--dynamodb-endpoint", b.table.Endpoint, "--elbv2-endpoint", b.sim.URL()}, line...)
+	line = append([]string{"targetctl", "--region", table.Region, "--table", b.name,
+		"--dynamodb-endpoint", b.endpoint, "--elbv2-endpoint", b.sim.URL()}, line...)
 	code = cli.Run(ctx, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test", line)
 	return code, out.String(), errs.String()
 }

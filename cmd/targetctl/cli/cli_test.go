@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"target-ownership-controller/cmd/internal/awsconfig"
+	"target-ownership-controller/cmd/targetctl/doctor"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
@@ -55,12 +56,13 @@ func (f fakeGroups) Health(context.Context, ownership.GroupARN) (map[ownership.T
 // bench is a table with two clusters that share a group.
 type bench struct {
 	*WithT
-	table  *memory.Table
-	health fakeGroups
+	table   *memory.Table
+	health  fakeGroups
+	examine func(context.Context, time.Duration) (doctor.Report, error)
 }
 
 func newBench(t *testing.T) *bench {
-	b := &bench{NewWithT(t), memory.New(), fakeGroups{
+	b := &bench{WithT: NewWithT(t), table: memory.New(), health: fakeGroups{
 		"10.0.0.1:80": elb.Healthy, "10.0.0.2:80": elb.Unhealthy, "10.9.9.9:80": elb.Healthy,
 	}}
 	for id, seen := range map[string]time.Duration{"east": 5 * time.Second, "west": 3 * time.Hour} {
@@ -97,7 +99,7 @@ func (b *bench) answer(stdin string, line ...string) (code int, stdout, stderr s
 	a := &app{
 		Streams: Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs},
 		connect: func(context.Context, awsconfig.Site) (*site, error) {
-			return &site{table: b.table, groups: b.health}, nil
+			return &site{table: b.table, history: b.table, groups: b.health, examine: b.examine}, nil
 		},
 		now: func() time.Time { return now },
 	}

@@ -3,21 +3,28 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"target-ownership-controller/cmd/internal/awsconfig"
+	"target-ownership-controller/cmd/targetctl/doctor"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
 	"target-ownership-controller/ownership/dynamo"
+	"target-ownership-controller/ownership/history"
 	"target-ownership-controller/ownership/pass"
 )
 
 // site is the table and the target groups of one region.
 type site struct {
-	table admin.Table
+	region  string
+	table   admin.Table
+	history history.Reader
 	groups
 	// verify compares the table with its definition; create makes it so.
 	verify, create func(context.Context) error
+	// examine looks for what is wrong, and counts heartbeats for that long.
+	examine func(context.Context, time.Duration) (doctor.Report, error)
 }
 
 // groups is what the commands need of a load balancer.
@@ -35,12 +42,19 @@ func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
 	}
 	table := s.DynamoDB(c)
 	store := dynamo.New(table, s.Table, dynamo.Options{})
-	return &site{
-		table:  store,
-		groups: elb.New(s.ELBv2(c), elb.Options{Region: c.Region}),
-		verify: store.Verify,
-		create: func(ctx context.Context) error { return dynamo.Create(ctx, table, dynamo.Definition(s.Table)) },
-	}, nil
+	s.Region = c.Region
+	there := &site{
+		region:  c.Region,
+		table:   store,
+		history: store,
+		groups:  elb.New(s.ELBv2(c), elb.Options{Region: c.Region}),
+		verify:  store.Verify,
+		create:  func(ctx context.Context) error { return dynamo.Create(ctx, table, dynamo.Definition(s.Table)) },
+	}
+	there.examine = func(ctx context.Context, watch time.Duration) (doctor.Report, error) {
+		return doctor.Doctor{Site: s, DynamoDB: table, ELBv2: s.ELBv2(c), Table: store, Lister: there, Watch: watch}.Run(ctx)
+	}
+	return there, nil
 }
 
 // Health implements [admin.Lister].

@@ -65,6 +65,7 @@ var colours = map[string]string{
 	"healthy": "32", "Active": "32",
 	"initial": "33", "draining": "33", "Drained": "33", "releasing": "33",
 	"unhealthy": "31", "unavailable": "31", "not registered": "31", "Retired": "31",
+	"ERROR": "31", "WARNING": "33",
 }
 
 // paint colours a word on a terminal, unless NO_COLOR is set

@@ -24,6 +24,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	exitFound   = 3 // of doctor
 )
 
 // Streams are where a command reads and writes.
@@ -57,8 +58,11 @@ func (a *app) run(ctx context.Context, version string, line []string) int {
 	root := a.root(version, line[0])
 	root.SetArgs(line[1:])
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitOK
+	case errors.Is(err, errFindings):
+		return exitFound
 	}
 	fmt.Fprintf(a.Err, "targetctl: %v%s\n", err, blame(err, a.site))
 	if _, usage := errors.AsType[usageError](err); usage || !a.started {
@@ -89,7 +93,7 @@ func (a *app) root(version, program string) *cobra.Command {
 		Short: "Show who owns which targets of shared target groups",
 		Long: "Show who owns which targets of the ELBv2 target groups that several clusters share.\n\n" +
 			"It works on the ownership table and the load balancer alone, and needs no cluster.\n\n" +
-			"Exit codes: 0 done, 1 failed, 2 the command line cannot be carried out.",
+			"Exit codes: 0 done, 1 failed, 2 the command line cannot be carried out, 3 doctor\nfound something.",
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -116,6 +120,6 @@ func (a *app) root(version, program string) *cobra.Command {
 	a.site.Bind(flags)
 	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.release(), a.tables())
+	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.history(), a.release(), a.doctor(), a.serve(version), a.tables())
 	return root
 }

@@ -45,6 +45,13 @@ export const openGroups = () => [...bodies.keys()].filter((arn) => bodies.get(ar
 
 export const showHistory = (arn, account) => bodies.get(arn)?.showHistory(account);
 
+// replaceAfter replaces what follows an element. One that is taken out and put
+// back, if only for a moment, loses the focus.
+function replaceAfter(element, ...following) {
+  while (element.nextSibling) element.nextSibling.remove();
+  element.after(...following);
+}
+
 // make makes the rows of one group.
 function make(arn) {
   const id = `detail-${bodies.size}-${Date.now()}`;
@@ -79,10 +86,10 @@ function make(arn) {
       if (want === drawn) return;
       drawn = want;
       last = list;
-      title.replaceChildren(button, ...(group.missing ? [" ", mark("no such group", "gone")] : group.problem ? [" ", mark("not read", "gone")] : []));
+      replaceAfter(button, ...(group.missing ? [" ", mark("no such group", "gone")] : group.problem ? [" ", mark("not read", "gone")] : []));
       if (group.problem) title.append(el("div", { class: "dim" }, group.problem));
       for (const u of group.unreadable ?? []) title.append(el("div", { class: "dim" }, `record ${u.item} cannot be read: ${u.reason}`));
-      row.replaceChildren(title, health(list), ...ids.map((c) => share(cell(group, c))), external(group));
+      replaceAfter(title, health(list), ...ids.map((c) => share(cell(group, c))), external(group));
       wide.colSpan = row.cells.length;
       drawTargets();
     },
@@ -116,6 +123,7 @@ function share(c) {
   const notes = [];
   if (c.releasing > 0) notes.push(mark(`${c.releasing} leaving`, "releasing"));
   if (c.blocked > 0) notes.push(mark(`${c.blocked} blocked`, "blocked"));
+  if (c.held === 0) return el("td", { class: "dim" }, notes.length > 0 ? notes : "no targets");
   const kind = c.held > 0 && c.healthy === 0 ? "zero" : c.healthy < c.held ? "less" : "";
   return el("td", { class: kind }, el("div", { class: "ratio" }, `${c.healthy}`, el("small", {}, ` of ${c.held} healthy`)), notes);
 }

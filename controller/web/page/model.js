@@ -29,6 +29,8 @@ export function cell(group, cluster) {
 
 const kindOf = (health) => (health === "not registered" ? "unregistered" : health);
 
+const order = new Intl.Collator("en", { numeric: true }).compare; // 10.0.0.9 comes before 10.0.0.10
+
 // targets are those of all records and of the load balancer, each once, those
 // in trouble first.
 export function targets(group) {
@@ -53,7 +55,7 @@ export function targets(group) {
     const has = (kinds) => kinds.some((k) => k === t.kind || t.marks.has(k));
     return has(trouble) ? 0 : has(passing) ? 1 : t.marks.has("shared") ? 2 : t.marks.has("external") ? 4 : 3;
   };
-  return [...all.values()].sort((a, b) => rank(a) - rank(b) || (a.target < b.target ? -1 : 1));
+  return [...all.values()].sort((a, b) => rank(a) - rank(b) || order(a.target, b.target));
 }
 
 export const healths = ["healthy", "initial", "draining", "unused", "unknown", "unavailable", "unhealthy", "unregistered"];

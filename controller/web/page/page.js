@@ -93,7 +93,7 @@ function freshness() {
   const late = site && seconds !== null && seconds > 3 * site.refreshSeconds;
   const kind = lost || site?.error ? "lost" : paused || late ? "late" : site?.survey ? "live" : "";
   byId("lamp").className = `lamp ${kind}`;
-  const when = seconds === null ? "" : `read ${span(seconds)} ago`;
+  const when = seconds === null ? "" : seconds < 3 ? "read just now" : `read ${span(seconds)} ago`;
   const trouble = lost || site?.error || "";
   setText(byId("fresh"), [paused ? "paused" : trouble ? "" : site?.survey ? "live" : "reading …", when, trouble].filter(Boolean).join(" · "));
   grow();

@@ -1,0 +1,104 @@
+// Package doctor finds what is wrong with a table, with the permissions of the
+// credentials, with clocks, and with what is written in the table, and says
+// what to do about each. It changes nothing.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+
+	"target-ownership-controller/cmd/internal/awsconfig"
+	"target-ownership-controller/ownership/admin"
+	"target-ownership-controller/ownership/awserror"
+)
+
+// The checks, beside those of [admin.Diagnose].
+const (
+	CheckTableMissing  admin.Check = "TableMissing"
+	CheckTableStatus   admin.Check = "TableStatus"
+	CheckTableReplicas admin.Check = "TableReplicas"
+	CheckTableKeys     admin.Check = "TableKeys"
+	CheckTableIndex    admin.Check = "TableIndex"
+	CheckTableBilling  admin.Check = "TableBilling"
+	CheckTableTTL      admin.Check = "TableTTL"
+	CheckTableUnread   admin.Check = "TableUnread"
+	CheckPermission    admin.Check = "Permission"
+	CheckMachineClock  admin.Check = "MachineClock"
+)
+
+// callTimeout bounds each call, retries of the SDK included.
+const callTimeout = 10 * time.Second
+
+// Doctor looks at one site.
+type Doctor struct {
+	Site     awsconfig.Site // with the region
+	DynamoDB *dynamodb.Client
+	ELBv2    *elasticloadbalancingv2.Client
+	Table    admin.Table
+	Lister   admin.Lister
+	// Watch is for how long heartbeats are counted.
+	Watch time.Duration
+}
+
+// Report is what was found.
+type Report struct {
+	Table    string          `json:"table"`
+	Region   string          `json:"region"`
+	Findings []admin.Finding `json:"findings"`
+}
+
+// examination is one run.
+type examination struct {
+	Doctor
+	Report
+	offset time.Duration // what the clock of the table is ahead of ours
+}
+
+// Run looks at everything that can be looked at. An error says that nothing
+// could be: there are no credentials, or nobody answers.
+func (d Doctor) Run(ctx context.Context) (Report, error) {
+	e := &examination{Doctor: d, Report: Report{Table: d.Site.Table, Region: d.Site.Region, Findings: []admin.Finding{}}}
+	usable, err := e.table(ctx)
+	if err != nil {
+		return e.Report, err
+	}
+	if usable {
+		e.timeToLive(ctx)
+		keys, readable := e.permissions(ctx)
+		if readable {
+			e.content(ctx, keys)
+		}
+	}
+	admin.SortFindings(e.Findings)
+	return e.Report, nil
+}
+
+func (e *examination) add(severity admin.Severity, check admin.Check, where, what, do string) {
+	e.Findings = append(e.Findings, admin.Finding{Severity: severity, Check: check, Where: where, What: what, Do: do})
+}
+
+// aws is a command of the AWS CLI on the table.
+func (e *examination) aws(operation, arguments string) string {
+	return fmt.Sprintf("aws dynamodb %s --region %s --table-name %s%s", operation, e.Region, e.Site.Table, arguments)
+}
+
+func (e *examination) where() string { return "table " + e.Site.Table }
+
+// content looks at what is written in the table.
+func (e *examination) content(ctx context.Context, extra keys) {
+	watched, err := admin.Clusters(ctx, e.Doctor.Table, e.Watch)
+	if err == nil {
+		var survey admin.Survey
+		if survey, err = admin.TakeSurvey(ctx, e.Doctor.Table, e.Lister, extra); err == nil {
+			survey.ClusterList = watched
+			place := admin.Place{Table: e.Site.Table, Region: e.Region}
+			e.Findings = append(e.Findings, admin.Diagnose(survey, place, time.Now().Add(e.offset))...)
+			return
+		}
+	}
+	e.add(admin.SeverityError, CheckTableUnread, e.where(), "what is in it could not be read: "+awserror.Text(err), "correct what else was found, and run it again")
+}
