@@ -84,9 +84,9 @@ type DuplicateIDError struct {
 
 func (e *DuplicateIDError) Error() string {
 	return fmt.Sprintf("cluster ID %q belongs to another cluster: its kube-system namespace has the UID %s, ours %s;"+
-		" choose another --cluster-id for one of the two, or, if the other cluster is gone for good"+
-		" (the attribute heartbeatAt of its entry has stood still for 5 minutes and more), remove its entry from the ownership table (%s)",
-		e.ID, e.Theirs, e.Ours, keyOf(e.ID))
+		" choose another --cluster-id for one of the two, or, if the other cluster is gone for good, take its targets out by targetctl cluster retire %s,"+
+		" which is refused while that cluster runs, and then remove its entry from the ownership table (%s)",
+		e.ID, e.Theirs, e.Ours, e.ID, keyOf(e.ID))
 }
 
 // keyOf is the key of a cluster's entry in the table, for people who are to
@@ -100,8 +100,7 @@ func (e *DuplicateIDError) class() string { return "duplicate ID of " + e.Theirs
 type RetiredError struct{ ID string }
 
 func (e *RetiredError) Error() string {
-	return fmt.Sprintf("cluster %q is retired: it registers no targets; if it is to serve again, set the state of its entry in the ownership table (%s) to %s",
-		e.ID, keyOf(e.ID), ownership.ClusterActive)
+	return fmt.Sprintf("cluster %q is retired: it registers no targets; if it is to serve again: targetctl cluster undrain %s", e.ID, e.ID)
 }
 
 func (e *RetiredError) class() string { return "retired" }
@@ -147,9 +146,9 @@ type RenamedError struct {
 
 func (e *RenamedError) Error() string {
 	return fmt.Sprintf("this cluster is registered in the ownership table as %q and has targets under that ID, which --cluster-id=%s would leave behind in their target groups;"+
-		" set --cluster-id back to %q, unless that is another cluster, of which this one is a copy; or, if the ID has to change, let the controller release the targets under the old ID first (delete the bindings),"+
-		" or retire the old ID and look after its targets yourself: set the state of its entry (%s) to %s",
-		e.Earlier, e.ID, e.Earlier, keyOf(e.Earlier), ownership.ClusterRetired)
+		" set --cluster-id back to %q, unless that is another cluster, of which this one is a copy; or, if the ID has to change, retire the old one by targetctl cluster retire %s:"+
+		" its healthy targets stay in their groups, and once this cluster holds them, targetctl release --cluster %s --force removes the records under the old ID",
+		e.Earlier, e.ID, e.Earlier, e.Earlier, e.Earlier)
 }
 
 func (e *RenamedError) class() string { return "renamed from " + e.Earlier }

@@ -23,11 +23,22 @@ func TestMessagesNameTheEntryByItsKey(t *testing.T) {
 	g := NewWithT(t)
 	key := fmt.Sprintf("%s=%s, %s=blue", dynamo.AttrTargetGroup, dynamo.ClusterKey, dynamo.AttrOwner)
 	for _, err := range []error{
-		&cluster.DuplicateIDError{ID: "blue"}, &cluster.RetiredError{ID: "blue"},
-		&cluster.UnknownStateError{ID: "blue"}, &cluster.UnreadableEntryError{ID: "blue"},
-		&cluster.RenamedError{ID: "green", Earlier: "blue"},
+		&cluster.DuplicateIDError{ID: "blue"}, &cluster.UnknownStateError{ID: "blue"}, &cluster.UnreadableEntryError{ID: "blue"},
 	} {
 		g.Expect(err).To(MatchError(ContainSubstring(key)))
+	}
+}
+
+// What a command does, nobody has to do by hand.
+func TestMessagesNameTheCommand(t *testing.T) {
+	g := NewWithT(t)
+	for command, err := range map[string]error{
+		"targetctl cluster undrain blue":           &cluster.RetiredError{ID: "blue"},
+		"targetctl cluster retire blue":            &cluster.DuplicateIDError{ID: "blue"},
+		"targetctl cluster retire blue:":           &cluster.RenamedError{ID: "green", Earlier: "blue"},
+		"targetctl release --cluster blue --force": &cluster.RenamedError{ID: "green", Earlier: "blue"},
+	} {
+		g.Expect(err).To(MatchError(ContainSubstring(command)))
 	}
 }
 

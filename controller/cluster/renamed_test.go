@@ -48,7 +48,7 @@ func TestAChangedIDLeavesNothingBehind(t *testing.T) {
 				pass(time.Hour)
 				g.Expect(gate.Check()).To(MatchError(&cluster.RenamedError{ID: "blue", Earlier: "azure"}))
 				g.Expect(gate.Check()).To(MatchError(And(
-					ContainSubstring(`--cluster-id back to "azure"`), ContainSubstring("targetGroup=cluster, owner=azure"), ContainSubstring("Retired"))))
+					ContainSubstring(`--cluster-id back to "azure"`), ContainSubstring("targetctl cluster retire azure"), ContainSubstring("targetctl release --cluster azure --force"))))
 				g.Expect(calls.count(memory.PutCluster)).To(BeZero())
 
 				settle(t, table, left)
