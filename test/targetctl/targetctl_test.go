@@ -153,3 +153,19 @@ func TestTable(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// health is what the load balancer lists.
+func (b *bench) health(ctx context.Context) (map[string]string, error) {
+	states, err := elb.New(b.sim.Client("test"), elb.Options{}).Health(ctx, b.group)
+	health := map[string]string{}
+	for t, state := range states {
+		health[string(t)] = string(state)
+	}
+	return health, err
+}
+
+func (b *bench) state(t *testing.T, id string) ownership.ClusterState {
+	entry, err := b.store.Cluster(t.Context(), id)
+	b.Expect(err).NotTo(HaveOccurred())
+	return entry.State
+}
