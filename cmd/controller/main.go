@@ -11,9 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlzap "sigs.k8s.io/controller-runtime/pkg/log/zap"
-
-	"go.uber.org/zap/zapcore"
 )
 
 // version is set by the build.
@@ -50,13 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "controller: these flags cannot be used:\n%v\n", err)
 		return exitUsage
 	}
-	ctrl.SetLogger(ctrlzap.New(
-		ctrlzap.WriteTo(stderr),
-		ctrlzap.Level(s.logLevel),
-		// An operator needs the message and its context; a stack trace of the
-		// work queue says nothing.
-		ctrlzap.StacktraceLevel(zapcore.DPanicLevel),
-	))
+	setLogger(stderr, s.logLevel)
 	if err := start(ctx, s); err != nil {
 		fmt.Fprintf(stderr, "controller: %v\n", err)
 		return exitFailed

@@ -10,13 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 )
 
 // Load reads the AWS configuration. An empty region is that of the
 // configuration or of the EC2 instance; that there is none is an error.
 // The application ID goes into the user agent, for people who read CloudTrail.
-func Load(ctx context.Context, region, appID string) (aws.Config, error) {
-	options := []func(*config.LoadOptions) error{config.WithAppID(appID)}
+// What the SDK remarks goes to log; what became of a call, its error says.
+func Load(ctx context.Context, region, appID string, log logging.Logger) (aws.Config, error) {
+	options := []func(*config.LoadOptions) error{config.WithAppID(appID), config.WithLogger(log)}
 	if region != "" {
 		options = append(options, config.WithRegion(region))
 	} else {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/smithy-go/logging"
+
 	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/cmd/targetctl/doctor"
 	"target-ownership-controller/controller/elb"
@@ -36,7 +38,7 @@ type groups interface {
 
 // connect makes no call to the table or the load balancer.
 func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
-	c, err := awsconfig.Load(ctx, s.Region, "targetctl")
+	c, err := awsconfig.Load(ctx, s.Region, "targetctl", logging.Nop{})
 	if err != nil {
 		return nil, err
 	}
