@@ -26,6 +26,7 @@ type settings struct {
 	workers         int
 
 	metricsAddress string
+	webView        bool
 	probeAddress   string
 	namespace      string // of the leader lease
 	leaderElection bool
@@ -48,6 +49,7 @@ func (s *settings) flags() *pflag.FlagSet {
 	f.DurationVar(&s.history, "history-retention", 7*24*time.Hour, "how long the table keeps what was done to targets and why, between 1h and 8760h; 0 writes no history")
 	f.IntVar(&s.workers, "workers", 10, "how many bindings are worked on at once, 1 to 100")
 	f.StringVar(&s.metricsAddress, "metrics-bind-address", ":8080", "address of the Prometheus metrics; 0 turns them off")
+	f.BoolVar(&s.webView, "web-view", false, "serve a page at /web/ of the metrics address that shows, read-only and to whoever can reach it, who owns which targets")
 	f.StringVar(&s.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
 	f.BoolVar(&s.leaderElection, "leader-elect", true, "run only while holding the leader lease; needed with more than one replica")
 	f.StringVar(&s.namespace, "leader-election-namespace", "", "namespace of the leader lease; default: the namespace that the controller runs in")

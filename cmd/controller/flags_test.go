@@ -69,6 +69,11 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+func TestPageWithoutAServer(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(refusal(g, "--cluster-id=east", "--web-view", "--metrics-bind-address=0")).To(ContainSubstring("\n--web-view: "))
+}
+
 func TestAllRefusalsAreToldAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(refusal(g, "--workers=0", "--region=europe")).To(And(

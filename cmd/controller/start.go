@@ -34,6 +34,9 @@ func start(ctx context.Context, s settings) error {
 		return err
 	}
 	defer flush(o.Trail)
+	if err := addWebView(ctx, mgr, s, awsConfig); err != nil {
+		return err
+	}
 	ctrl.Log.Info("starting", "version", version, "clusterID", s.clusterID, "table", s.Table, "region", s.Region)
 	return runManager(ctx, mgr)
 }

@@ -37,6 +37,7 @@ func (s *settings) validate() error {
 	refuse(s.heartbeatPeriod < time.Second || s.heartbeatPeriod > time.Minute, "--heartbeat-period: %s is not between 1s and 1m", s.heartbeatPeriod)
 	refuse(s.history != 0 && (s.history < time.Hour || s.history > 365*24*time.Hour), "--history-retention: %s is not between 1h and 8760h, and not 0 for no history", s.history)
 	refuse(!isAddress(s.metricsAddress), "--metrics-bind-address: %q is not HOST:PORT, :PORT or 0", s.metricsAddress)
+	refuse(s.webView && s.metricsAddress == "0", "--web-view: true is of no use with --metrics-bind-address=0, which is where the page would be")
 	refuse(!isAddress(s.probeAddress), "--health-probe-bind-address: %q is not HOST:PORT, :PORT or 0", s.probeAddress)
 	refuse(s.probeAddress == s.metricsAddress && listens(s.probeAddress), "--health-probe-bind-address: %q is the address of --metrics-bind-address too", s.probeAddress)
 	refuse(s.namespace != "" && len(validation.IsDNS1123Label(s.namespace)) > 0, "--leader-election-namespace: %q is not the name of a namespace, which has up to 63 lower case letters, digits or '-', and no '-' at either end", s.namespace)
