@@ -8,6 +8,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"target-ownership-controller/cmd/internal/awsconfig"
+	"target-ownership-controller/cmd/internal/listing"
 	"target-ownership-controller/cmd/targetctl/doctor"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
@@ -61,15 +62,7 @@ func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
 
 // Health implements [admin.Lister].
 func (s *site) Health(ctx context.Context, group ownership.GroupARN) (admin.Health, error) {
-	states, err := s.groups.Health(ctx, group)
-	if err != nil {
-		return nil, err
-	}
-	health := make(admin.Health, len(states))
-	for t, state := range states {
-		health[t] = string(state)
-	}
-	return health, nil
+	return listing.Lister{Groups: s.groups}.Health(ctx, group)
 }
 
 // group is the ARN of a group that was given by its ARN or its name.
