@@ -3,9 +3,10 @@
 # A program is left alone when its stamp in bin/.stamps says that the pinned
 # version is there. Everything Go comes through the module proxy.
 #
-#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|spin|tflint|dynalite|envtest]...
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|spin|tflint|dynalite|chromium|envtest]...
 #
-# Without names: everything but envtest. envtest is what light clusters need:
+# Without names: everything but envtest. chromium is used from PATH; only root on
+# a Debian has it installed, system-wide. envtest is what light clusters need:
 # etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
 set -euo pipefail
 set -m # a process group for each job, see end
@@ -171,6 +172,13 @@ install_tflint() {
 
 install_dynalite() { (cd "$dynalite" && npm ci); }
 
+install_chromium() {
+	apt-get install -y --no-install-recommends chromium || { apt-get update && apt-get install -y --no-install-recommends chromium; }
+}
+
+# browser: where a browser is that the page is tried in.
+browser() { command -v chromium || command -v chromium-browser || command -v google-chrome || command -v google-chrome-stable; }
+
 # have_light_assets: the user already has etcd and kube-apiserver.
 have_light_assets() {
 	local dir=${KUBEBUILDER_ASSETS:-}
@@ -203,6 +211,15 @@ require() {
 			say "$1 is left out: it is neither in PATH nor known to apt"
 		fi
 		;;
+	chromium)
+		if browser >/dev/null; then
+			say "chromium is $(browser)"
+		elif ((EUID == 0)) && debian_has chromium; then
+			install chromium debian "half a minute" /usr/bin/chromium
+		else
+			say "chromium is left out: it is not in PATH, and only root on a Debian has it installed; test/web is skipped"
+		fi
+		;;
 	dynalite)
 		if command -v npm >/dev/null; then
 			install dynalite "$dynalite_version $(cksum <"$dynalite/package-lock.json")" "a few seconds" \
@@ -220,7 +237,7 @@ require() {
 }
 
 if (($# == 0)); then
-	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck spin tflint dynalite
+	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck spin tflint dynalite chromium
 fi
 for name in "$@"; do
 	require "$name"
