@@ -85,8 +85,15 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 			check: "TableKeys", what: `its key is (hash "id", range "")`, do: "targetctl table create", also: []string{"TableIndex"}, code: 3,
 		},
 		"no index": {
-			plant: describe(func(table map[string]any) { delete(table, "GlobalSecondaryIndexes") }),
-			check: "TableIndex", what: "it has no index by-cluster", do: `"Create":{"IndexName":"by-cluster"`, code: 3,
+			plant: otherTable(&dynamodb.CreateTableInput{
+				AttributeDefinitions: []types.AttributeDefinition{
+					{AttributeName: aws.String("targetGroup"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("owner"), AttributeType: types.ScalarAttributeTypeS},
+				},
+				KeySchema: []types.KeySchemaElement{
+					{AttributeName: aws.String("targetGroup"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("owner"), KeyType: types.KeyTypeRange},
+				},
+			}),
+			check: "TableIndex", what: "it has no index by-cluster", do: `"Create":{"IndexName":"by-cluster"`, also: []string{"TableTTL"}, code: 3,
 		},
 		"an index by other keys": {
 			plant: describe(func(table map[string]any) {
@@ -130,6 +137,12 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		"may not list targets": {
 			plant: denyELB("DescribeTargetHealth"), check: "Permission", where: "elasticloadbalancing:DescribeTargetHealth", what: "AccessDenied", do: "allow elasticloadbalancing:DescribeTargetHealth",
 			also: []string{"GroupUnread"}, code: 3,
+		},
+		"throttled": {
+			plant: func(_ *testing.T, b *bench, _ *between) {
+				b.sim.Inject(elbsim.Rule{Action: "RegisterTargets", Fault: elbsim.Fault{Refuse: elbsim.Throttled()}})
+			},
+			check: "Permission", where: "elasticloadbalancing:RegisterTargets", what: "could not be tried", do: "run it again", code: 0,
 		},
 		"the clock of this machine": {
 			plant: func(_ *testing.T, _ *bench, p *between) { p.ahead = 100 * time.Second },

@@ -71,7 +71,7 @@ func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
 	defer cancel()
 	err = admin.WaitEmpty(ctx, s.table, id, func(left int) { fmt.Fprintf(a.Err, "%d targets left\n", left) })
 	if err != nil {
-		return fmt.Errorf("wait for the targets of cluster %s to leave: %w; cluster show %s lists them", id, err, id)
+		return fmt.Errorf("wait for the targets of cluster %s to leave: %w; those in groups that a binding has for itself stay, and targetctl cluster show %s lists what is left", id, err, id)
 	}
 	return nil
 }

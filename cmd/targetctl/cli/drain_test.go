@@ -29,7 +29,7 @@ func TestDrain(t *testing.T) {
 		"--dry-run":        {"", []string{"west", "--dry-run", "--yes"}, exitOK, ownership.ClusterActive, "dry run"},
 		"below the floor":  {"", []string{"west", "--yes", "--floor", "2"}, exitFailure, ownership.ClusterActive, "blue keeps 1 of 2"},
 		"forced":           {"", []string{"west", "--yes", "--floor", "2", "--force"}, exitOK, ownership.ClusterDrained, ""},
-		"too long to wait": {"", []string{"west", "--yes", "--wait", "--timeout", "0s"}, exitFailure, ownership.ClusterDrained, "cluster show west lists them"},
+		"too long to wait": {"", []string{"west", "--yes", "--wait", "--timeout", "0s"}, exitFailure, ownership.ClusterDrained, "targetctl cluster show west lists what is left"},
 		"misspelt":         {"", []string{"wst", "--yes"}, exitFailure, ownership.ClusterActive, "not found"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,8 @@ type Report struct {
 type examination struct {
 	Doctor
 	Report
-	offset time.Duration // what the clock of the table is ahead of ours
+	offset    time.Duration // what the clock of the table is ahead of ours
+	indexless bool          // the index cannot be read, and so the records cannot be found
 }
 
 // Run looks at everything that can be looked at. An error says that nothing
@@ -69,7 +70,7 @@ func (d Doctor) Run(ctx context.Context) (Report, error) {
 	if usable {
 		e.timeToLive(ctx)
 		keys, readable := e.permissions(ctx)
-		if readable {
+		if readable && !e.indexless {
 			e.content(ctx, keys)
 		}
 	}

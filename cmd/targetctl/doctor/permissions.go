@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
@@ -42,7 +44,9 @@ func (e *examination) permissions(ctx context.Context) (found keys, readable boo
 			readable = readable && p.action != "dynamodb:Query" && p.action != "dynamodb:GetItem"
 		}
 	}
-	found = e.scan(ctx)
+	if !e.indexless {
+		found = e.scan(ctx)
+	}
 	for _, p := range e.groupProbes(found) {
 		e.try(ctx, p)
 	}
@@ -53,9 +57,13 @@ func (e *examination) permissions(ctx context.Context) (found keys, readable boo
 func (e *examination) try(ctx context.Context, p probe) (lacking bool) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := p.try(ctx); denied(err) {
+	err := p.try(ctx)
+	switch {
+	case denied(err):
 		e.lacks(p.action, p.on, err)
 		return true
+	case err != nil && !answered(err):
+		e.add(admin.SeverityNote, CheckPermission, p.action, "whether it is allowed on "+p.on+" could not be tried: "+awserror.Text(err), "run it again")
 	}
 	return false
 }
@@ -136,10 +144,8 @@ func (e *examination) scan(ctx context.Context) keys {
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			if denied(err) {
-				e.add(admin.SeverityNote, CheckPermission, "dynamodb:Scan", "records of clusters that the registry does not know were not looked for: "+awserror.Text(err),
-					fmt.Sprintf("allow dynamodb:Scan on the index %s to who runs doctor; controllers do not need it", index))
-			}
+			e.add(admin.SeverityNote, CheckPermission, "dynamodb:Scan", "records of clusters that the registry does not know were not looked for: "+awserror.Text(err),
+				fmt.Sprintf("allow dynamodb:Scan on the index %s to who runs doctor; controllers do not need it", index))
 			return found
 		}
 		for _, item := range page.Items {
@@ -163,6 +169,18 @@ func text(v dynamodbtypes.AttributeValue) string {
 // denials are the codes of a policy that does not allow the action, not those
 // of credentials that are wrong.
 var denials = map[string]bool{"AccessDeniedException": true, "AccessDenied": true, "UnauthorizedOperation": true}
+
+// answered reports whether AWS refused the call for what is in it, which it
+// does once the policies have let the call through.
+func answered(err error) bool {
+	var response interface{ HTTPStatusCode() int }
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok || !errors.As(err, &response) {
+		return false
+	}
+	_, throttled := retry.DefaultThrottleErrorCodes[api.ErrorCode()]
+	return !throttled && response.HTTPStatusCode() < http.StatusInternalServerError
+}
 
 func denied(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)

@@ -58,6 +58,7 @@ func (e *examination) shape(table *types.TableDescription) (usable bool) {
 		}
 	}
 	e.billing(table)
+	e.indexless = problems[dynamo.AspectIndex] != nil
 	return problems[dynamo.AspectStatus] == nil && problems[dynamo.AspectKeys] == nil
 }
 
