@@ -101,6 +101,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 			return err
 		}
 	}
+	ctrlmetrics.Info(o.ClusterID, o.Version)
 	return watchPeers(peers)
 }
 

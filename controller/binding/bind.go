@@ -30,6 +30,7 @@ type state struct {
 	reported    *v1beta1.TargetGroupBindingStatus
 	skipped     map[string]bool // endpoints that an event has named
 	standing    map[standing]bool
+	blocked     map[ownership.Target]time.Time // since when
 }
 
 // states keeps the state of each binding. The controller never works on one

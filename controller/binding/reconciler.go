@@ -102,6 +102,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 
 	err := r.pass(ctx, b)
+	if errors.Is(err, ownership.ErrConflict) {
+		metrics.Conflict()
+	}
 	missing := errors.Is(err, ownership.ErrGroupMissing)
 	if missing {
 		r.unbind(b)
@@ -115,7 +118,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 	}
 	r.recovery.follow(b, err)
-	if err := r.status(ctx, b, err); err != nil {
+	if err := timed("status", func() error { return r.status(ctx, b, err) }); err != nil {
 		return reconcile.Result{}, err
 	}
 	return r.next(ctx, b, err), nil
@@ -162,17 +165,17 @@ func (r *Reconciler) pass(ctx context.Context, b *round) error {
 	if err := r.admitted(b.deleting() && !b.retains()); err != nil {
 		return err
 	}
-	if err := r.bind(ctx, b); err != nil || b.done {
+	if err := timed("bind", func() error { return r.bind(ctx, b) }); err != nil || b.done {
 		return err
 	}
 	if err := checkPolicy(b); err != nil {
 		return err
 	}
 	b.state.ledger.Begin(b.began)
-	if err := r.desired(ctx, b); err != nil {
+	if err := timed("desired", func() error { return r.desired(ctx, b) }); err != nil {
 		return err
 	}
-	if err := r.observe(ctx, b); err != nil {
+	if err := timed("observe", func() error { return r.observe(ctx, b) }); err != nil {
 		return err
 	}
 	if b.retains() {
@@ -182,7 +185,15 @@ func (r *Reconciler) pass(ctx context.Context, b *round) error {
 		return err
 	}
 	r.reportSkipped(b)
-	return r.apply(ctx, b)
+	return timed("apply", func() error { return r.apply(ctx, b) })
+}
+
+// timed takes the time of a step of the pass.
+func timed(step string, do func() error) error {
+	began := time.Now()
+	err := do()
+	metrics.Step(step, began, err)
+	return err
 }
 
 // admitted asks the gate. A cluster that was retired takes nothing in any
@@ -248,6 +259,7 @@ func (r *Reconciler) release(ctx context.Context, b *round) error {
 		return client.IgnoreNotFound(err)
 	}
 	r.forget(key)
+	metrics.Passed("Released")
 	log.FromContext(ctx).Info("binding released", "targetGroup", b.Status.TargetGroupARN)
 	return nil
 }

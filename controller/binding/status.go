@@ -27,7 +27,8 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 	b.setCondition(v1beta1.ConditionReady, ready)
 	b.setCondition(v1beta1.ConditionOwnershipConsistent, consistent)
 	r.reportTransition(b, before, ready)
-	metrics.Binding(b.Namespace, b.Name, b.Status.Targets, ready.status == metav1.ConditionTrue)
+	metrics.Passed(string(ready.reason))
+	metrics.Binding(b.Namespace, b.Name, r.gauges(b, err, ready))
 	return r.writeStatus(ctx, b, before)
 }
 

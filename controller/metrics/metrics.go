@@ -4,6 +4,9 @@
 package metrics
 
 import (
+	"slices"
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -27,24 +30,64 @@ var (
 		Help: "Targets registered, deregistered, and found missing in the group by a comparison (repaired).",
 	}, []string{"change"})
 
+	waiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "target_ownership_waiting_targets",
+		Help: "Targets of a binding that wait to enter or to leave the group, by reason: blocked (another owner is releasing it), unreadable (a record of the group cannot be read), settling (an earlier call may still land), refused (by the load balancer), failed (the last call for it), too_large (the record has no room).",
+	}, []string{"namespace", "binding", "reason"})
+
+	passes = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "target_ownership_passes_total",
+		Help: "Passes over bindings by outcome: the reason of the condition Ready, or Released when the binding was let go.",
+	}, []string{"outcome"})
+
+	steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "target_ownership_pass_step_duration_seconds",
+		Help:    "Duration of the steps of a pass (bind, desired, observe, apply, status) by outcome: ok or failed.",
+		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
+	}, []string{"step", "outcome"})
+
+	conflicts = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "target_ownership_table_conflicts_total",
+		Help: "Passes that ended because somebody else wrote the record of the binding: a second leader, or a restored table.",
+	})
+
+	historyDropped = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "target_ownership_history_dropped_total",
+		Help: "Entries of history that were not written, since the table did not take them in time.",
+	})
+
+	info = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "target_ownership_controller_info",
+		Help: "1, with the cluster ID and the version of the controller.",
+	}, []string{"cluster", "version"})
+
 	calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "target_ownership_aws_call_duration_seconds",
 		Help:    "Duration of AWS calls, retries included, by service, operation and outcome: ok, an AWS error code, timeout, canceled (by us), or failed (no answer).",
 		Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 	}, []string{"service", "operation", "outcome"})
+
+	blocked = newSince(prometheus.NewDesc(
+		"target_ownership_blocked_seconds",
+		"For how long the target of a binding that is blocked the longest has waited for another owner to release it; 0 if none is blocked.",
+		[]string{"namespace", "binding"}, nil))
 )
 
-var historyDropped = prometheus.NewCounter(prometheus.CounterOpts{
-	Name: "target_ownership_history_dropped_total",
-	Help: "Entries of history that were not written, since the table did not take them in time.",
-})
-
-func init() {
-	metrics.Registry.MustRegister(targets, ready, changes, calls, historyDropped)
+// ours are all metrics but those of Peers.
+var ours = []prometheus.Collector{
+	targets, ready, changes, waiting, passes, steps, conflicts, historyDropped, info, calls, blocked,
 }
 
-// HistoryDropped counts entries of history that nobody will read.
-func HistoryDropped(n int) { historyDropped.Add(float64(n)) }
+// An increase is seen only of a series that has been there before.
+func init() {
+	metrics.Registry.MustRegister(ours...)
+	for _, change := range []string{"registered", "deregistered", "repaired"} {
+		changes.WithLabelValues(change)
+	}
+}
+
+// Collectors are all metrics of the controller, for their documentation.
+func Collectors() []prometheus.Collector { return append(slices.Clone(ours), Peers{}) }
 
 var silent = prometheus.NewDesc(
 	"target_ownership_cluster_silent_seconds",
@@ -75,26 +118,77 @@ func Changed(registered, deregistered int) {
 // Repaired counts targets that a comparison found missing.
 func Repaired(n int) { changes.WithLabelValues("repaired").Add(float64(n)) }
 
+// Waiting are the reasons for which targets wait, as label values.
+var Waiting = []string{"blocked", "unreadable", "settling", "refused", "failed", "too_large"}
+
+// State is what a pass found of a binding.
+type State struct {
+	Ready bool
+	// Counts are nil after a pass that ended early; what was known before
+	// stays, also of the next two.
+	Counts *v1beta1.TargetCounts
+	// Waiting counts targets by a reason of [Waiting].
+	Waiting map[string]int
+	// BlockedSince is when the first of the blocked targets was; zero if none
+	// is blocked.
+	BlockedSince time.Time
+}
+
 // Binding sets the gauges of a binding.
-func Binding(namespace, name string, counts *v1beta1.TargetCounts, isReady bool) {
-	if counts != nil {
-		for state, n := range map[string]int32{
-			"held": counts.Held, "pending": counts.Pending, "blocked": counts.Blocked,
-			"shared": counts.Shared, "external": counts.External,
-		} {
-			targets.WithLabelValues(namespace, name, state).Set(float64(n))
-		}
+func Binding(namespace, name string, s State) {
+	ready.WithLabelValues(namespace, name).Set(number(s.Ready))
+	if s.Counts == nil {
+		return
 	}
-	value := 0.0
-	if isReady {
-		value = 1
+	for state, n := range map[string]int32{
+		"held": s.Counts.Held, "pending": s.Counts.Pending, "blocked": s.Counts.Blocked,
+		"shared": s.Counts.Shared, "external": s.Counts.External,
+	} {
+		targets.WithLabelValues(namespace, name, state).Set(float64(n))
 	}
-	ready.WithLabelValues(namespace, name).Set(value)
+	for _, reason := range Waiting {
+		waiting.WithLabelValues(namespace, name, reason).Set(float64(s.Waiting[reason]))
+	}
+	blocked.set(s.BlockedSince, namespace, name)
+}
+
+func number(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // Forget removes the gauges of a binding that is gone.
 func Forget(namespace, name string) {
 	labels := prometheus.Labels{"namespace": namespace, "binding": name}
 	targets.DeletePartialMatch(labels)
+	waiting.DeletePartialMatch(labels)
 	ready.Delete(labels)
+	blocked.forget(namespace, name)
+}
+
+// Passed counts a pass by its outcome.
+func Passed(outcome string) { passes.WithLabelValues(outcome).Inc() }
+
+// Step observes how long a step of a pass took that began then, and whether it
+// failed.
+func Step(name string, began time.Time, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	steps.WithLabelValues(name, outcome).Observe(time.Since(began).Seconds())
+}
+
+// Conflict counts a pass that lost its record to somebody else.
+func Conflict() { conflicts.Inc() }
+
+// HistoryDropped counts entries of history that nobody will read.
+func HistoryDropped(n int) { historyDropped.Add(float64(n)) }
+
+// Info says which cluster this is, and which version runs in it.
+func Info(clusterID, version string) {
+	info.Reset()
+	info.WithLabelValues(clusterID, version).Set(1)
 }

@@ -1,0 +1,62 @@
+package binding
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"target-ownership-controller/controller/metrics"
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/plan"
+)
+
+// gauges are what the metrics say of the binding after the pass.
+func (r *Reconciler) gauges(b *round, err error, ready verdict) metrics.State {
+	s := metrics.State{Ready: ready.status == metav1.ConditionTrue}
+	if err != nil {
+		return s
+	}
+	s.Counts, s.Waiting, s.BlockedSince = b.Status.Targets, b.waiting(), b.state.blockedSince(b, r.Clock.Now())
+	return s
+}
+
+// waitingFor are the reasons of a plan for which targets wait, as metrics name
+// them.
+var waitingFor = map[plan.Reason]string{
+	plan.BlockedByOther: "blocked",
+	plan.Unreadable:     "unreadable",
+	plan.Settling:       "settling",
+	plan.RefusedLately:  "refused",
+	plan.CallFailed:     "failed",
+}
+
+func (b *round) waiting() map[string]int {
+	waiting := map[string]int{}
+	for _, s := range b.report.Plan.Steps {
+		switch s.Action {
+		case plan.Wait:
+			waiting[waitingFor[s.Reason]]++
+		case plan.Claim:
+			waiting["too_large"]++ // a pass that came to its end leaves no other
+		}
+	}
+	return waiting
+}
+
+// blockedSince is when the first of the targets was blocked that still are;
+// zero if none is.
+func (st *state) blockedSince(b *round, now time.Time) time.Time {
+	blocked, first := map[ownership.Target]time.Time{}, time.Time{}
+	for _, t := range b.report.Plan.Targets(plan.Wait, plan.BlockedByOther) {
+		since, already := st.blocked[t]
+		if !already {
+			since = now
+		}
+		blocked[t] = since
+		if first.IsZero() || since.Before(first) {
+			first = since
+		}
+	}
+	st.blocked = blocked
+	return first
+}
