@@ -62,9 +62,10 @@ build: ## Build the controller and targetctl into bin/
 	@go build -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/controller ./cmd/targetctl
 
 .PHONY: generate
-generate: ## Write the CRD and the deep copies from the API types
-	@$(INSTALL) controller-gen
+generate: ## Write the CRD, the roles and the deep copies from the code, and the chart's README.md from its values
+	@$(INSTALL) controller-gen helm-docs
 	go generate ./...
+	@$(BIN)/helm-docs --chart-search-root charts --log-level warning
 
 .PHONY: lint
 lint: generate ## gofmt, vet, import rules, shell, Terraform, generated files up to date

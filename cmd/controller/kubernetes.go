@@ -72,7 +72,7 @@ func servesBindings(ctx context.Context, config *rest.Config) error {
 	served, err := client.ServerResourcesForGroupVersionWithContext(ctx, v1beta1.GroupVersion.String())
 	switch {
 	case apierrors.IsNotFound(err), err == nil && !slices.ContainsFunc(served.APIResources, isBinding):
-		return fmt.Errorf("the CustomResourceDefinition of TargetGroupBinding is not installed in the cluster at %s, or does not serve %s: apply charts/target-ownership-controller/crds first",
+		return fmt.Errorf("the CustomResourceDefinition of TargetGroupBinding is not installed in the cluster at %s, or does not serve %s: apply charts/target-ownership-controller/files/crds first",
 			config.Host, v1beta1.GroupVersion)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the Kubernetes API at %s does not accept the credentials: %w; renew those of the kubeconfig or of the service account", config.Host, err)

@@ -25,7 +25,7 @@ import (
 	"target-ownership-controller/test/kube"
 )
 
-const crdFile = "../../charts/target-ownership-controller/crds/elbv2.k8s.aws_targetgroupbindings.yaml"
+const crdFile = "../../charts/target-ownership-controller/files/crds/elbv2.k8s.aws_targetgroupbindings.yaml"
 
 // kubectl is a client of a cluster with our CRD. It refuses unknown fields, as
 // `kubectl apply` does.

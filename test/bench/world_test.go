@@ -36,7 +36,7 @@ func prepare(b *testing.B) *world {
 	b.Cleanup(w.sim.Close)
 	b.Cleanup(w.sim.Observe(func(m elbsim.Mutation) { w.changes <- m }))
 
-	w.cluster = kube.ForTest(b, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/crds"}, Scheme: scheme(b)})
+	w.cluster = kube.ForTest(b, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/files/crds"}, Scheme: scheme(b)})
 	if err := w.cluster.CreateNamespace(b.Context(), namespace); err != nil {
 		b.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 	"target-ownership-controller/test/kube"
 )
 
-const crdFile = "../../charts/target-ownership-controller/crds/elbv2.k8s.aws_targetgroupbindings.yaml"
+const crdFile = "../../charts/target-ownership-controller/files/crds/elbv2.k8s.aws_targetgroupbindings.yaml"
 
 // The API servers that all tests share. Each test has namespaces of its own.
 var (

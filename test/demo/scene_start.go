@@ -179,7 +179,7 @@ func (s *stage) clusterOptions(site *site) kube.Options {
 		Full:     true,
 		PodCIDR:  site.podCIDR,
 		Scheme:   scheme,
-		CRDPaths: []string{filepath.Join(s.options.Charts, "target-ownership-controller", "crds")},
+		CRDPaths: []string{filepath.Join(s.options.Charts, "target-ownership-controller", "files", "crds")},
 	}
 }
 

@@ -7,7 +7,7 @@
 // rolls a Deployment, gives a pod an address, empties a namespace or collects
 // garbage; a test writes EndpointSlices by hand, with [Cluster.SetEndpoints].
 //
-//	cluster := kube.ForTest(t, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/crds"}})
+//	cluster := kube.ForTest(t, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/files/crds"}})
 //
 // A full cluster adds kube-controller-manager (Deployments, ReplicaSets,
 // EndpointSlices, garbage, namespaces), kube-scheduler and kwok, which plays

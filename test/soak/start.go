@@ -86,7 +86,7 @@ func (s *soak) startCluster(ctx context.Context, at *site) error {
 	_ = v1beta1.AddToScheme(scheme)
 	cluster, err := kube.Start(ctx, kube.Options{
 		Name: at.name, Full: true, PodCIDR: at.podCIDR, Scheme: scheme,
-		CRDPaths: []string{filepath.Join(s.options.Charts, "target-ownership-controller", "crds")},
+		CRDPaths: []string{filepath.Join(s.options.Charts, "target-ownership-controller", "files", "crds")},
 	})
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@
 # A program is left alone when its stamp in bin/.stamps says that the pinned
 # version is there. Everything Go comes through the module proxy.
 #
-#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|golangci-lint|gotestsum|shellcheck|spin|tflint|dynalite|chromium|envtest]...
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|helm-docs|golangci-lint|gotestsum|shellcheck|spin|tflint|dynalite|chromium|envtest]...
 #
 # Without names: everything but envtest. chromium is used from PATH; only root on
 # a Debian has it installed, system-wide. envtest is what light clusters need:
@@ -14,6 +14,7 @@ export CGO_ENABLED=0 # as in the Makefile, to share its build cache
 
 kwok_version=v0.8.0
 controller_gen_version=v0.23.0
+helm_docs_version=v1.14.2
 golangci_lint_version=v2.15.0
 gotestsum_version=v1.13.0
 tflint_version=v0.64.0
@@ -143,6 +144,11 @@ install_controller-gen() {
 	mv "$new/controller-gen" "$bin/controller-gen"
 }
 
+install_helm-docs() {
+	go_install github.com/norwoodj/helm-docs/cmd/helm-docs "$helm_docs_version"
+	mv "$new/helm-docs" "$bin/helm-docs"
+}
+
 install_golangci-lint() {
 	go_install github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$golangci_lint_version"
 	mv "$new/golangci-lint" "$bin/golangci-lint"
@@ -199,6 +205,7 @@ require() {
 		"about 12 minutes on 2 cores, once" "$bin/k8s/kube-apiserver" ;;
 	kwok) install kwok $kwok_version "1 to 4 minutes" "$bin/kwok" ;;
 	controller-gen) install controller-gen $controller_gen_version "1 minute" "$bin/controller-gen" ;;
+	helm-docs) install helm-docs $helm_docs_version "half a minute" "$bin/helm-docs" ;;
 	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
 	gotestsum) install gotestsum $gotestsum_version "half a minute" "$bin/gotestsum" ;;
 	tflint) install tflint $tflint_version "4 minutes" "$bin/tflint" ;;
@@ -237,7 +244,7 @@ require() {
 }
 
 if (($# == 0)); then
-	set -- etcd kubernetes kwok controller-gen golangci-lint gotestsum shellcheck spin tflint dynalite chromium
+	set -- etcd kubernetes kwok controller-gen helm-docs golangci-lint gotestsum shellcheck spin tflint dynalite chromium
 fi
 for name in "$@"; do
 	require "$name"

@@ -22,4 +22,4 @@
 package v1beta1
 
 //go:generate ../../../bin/controller-gen object paths=.
-//go:generate ../../../bin/controller-gen crd paths=../... output:crd:dir=../../../charts/target-ownership-controller/crds
+//go:generate ../../../bin/controller-gen crd paths=../... output:crd:dir=../../../charts/target-ownership-controller/files/crds

@@ -1,0 +1,33 @@
+{{/* Values that the schema cannot judge, each with what to do about it; all
+     that is wrong is said at once. */}}
+{{- define "toc.validate" -}}
+{{- $wrong := list -}}
+{{- with .Values -}}
+{{- if not .clusterID -}}
+{{- $wrong = append $wrong "clusterID: the cluster ID is empty; give each cluster that shares the table a name of its own" -}}
+{{- else if not (regexMatch "^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$" .clusterID) -}}
+{{- $wrong = append $wrong (printf "clusterID: the cluster ID %q has to be 1 to 100 letters, digits, '-', '_' or '.', with a letter or digit at both ends; give each cluster that shares the table a name of its own" .clusterID) -}}
+{{- end -}}
+{{- if not .image.repository -}}
+{{- $wrong = append $wrong "image.repository: name the repository that you pushed the image to" -}}
+{{- end -}}
+{{- if and (gt (int .replicas) 1) (not .leaderElection.enabled) -}}
+{{- $wrong = append $wrong (printf "leaderElection.enabled: %d replicas need it; enable it or set replicas to 1" (int .replicas)) -}}
+{{- end -}}
+{{- if eq (int .metrics.port) (int .probes.port) -}}
+{{- $wrong = append $wrong (printf "probes.port: %d is metrics.port too; choose another" (int .probes.port)) -}}
+{{- end -}}
+{{- if and .metrics.podMonitor.enabled .metrics.serviceMonitor.enabled -}}
+{{- $wrong = append $wrong "metrics.serviceMonitor.enabled: metrics.podMonitor is enabled too, and everything would be scraped twice; choose one" -}}
+{{- end -}}
+{{- if and (not .metrics.enabled) (or .metrics.podMonitor.enabled .metrics.serviceMonitor.enabled .metrics.service.enabled) -}}
+{{- $wrong = append $wrong "metrics.enabled: there are no metrics to scrape; enable them, or disable metrics.podMonitor, metrics.serviceMonitor and metrics.service" -}}
+{{- end -}}
+{{- if and (ne (toString .podDisruptionBudget.minAvailable) "") (ne (toString .podDisruptionBudget.maxUnavailable) "") -}}
+{{- $wrong = append $wrong "podDisruptionBudget.minAvailable: set maxUnavailable to \"\" beside it; Kubernetes takes one of them" -}}
+{{- end -}}
+{{- end -}}
+{{- if $wrong -}}
+{{- fail (printf "these values cannot be used:\n%s" (join "\n" $wrong)) -}}
+{{- end -}}
+{{- end -}}
