@@ -95,7 +95,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 		cluster.NewLoadBalancerControllerGuard(mgr.GetAPIReader(), gate, o.Leases...),
 		cluster.NewHeartbeat(heartbeat),
 		peers,
-		&binding.Orphans{Reconciler: bindings, Claim: gate, Period: o.ComparePeriod},
+		&binding.Orphans{Reconciler: bindings, Period: o.ComparePeriod},
 	} {
 		if err := mgr.Add(runnable); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 // apply plans and carries out the plan, stage by stage.
 func (r *Reconciler) apply(ctx context.Context, b *round) error {
+	r.reportSkipped(b)
 	p := pass.Pass{
 		Ledger:  b.state.ledger,
 		Group:   r.Groups,

@@ -23,6 +23,7 @@ type state struct {
 	ref    elb.GroupRef
 	group  elb.Group
 	ledger *ownership.Ledger
+	orphan *orphan // once the binding is gone
 
 	nextCompare time.Time // when the group is to be listed; zero at the start
 	unlisted    error     // why the last listing failed
@@ -87,7 +88,7 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	}
 	key, ref := client.ObjectKeyFromObject(b), ref(b.TargetGroupBinding)
 	if st := r.states.get(key); st != nil && st.uid == b.UID && st.ref == ref {
-		b.state = st
+		b.resume(st)
 	}
 	group, err := r.group(ctx, b, ref)
 	if err != nil {
@@ -101,10 +102,17 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	}
 	if b.state == nil {
 		ledger := r.ledger(r.keyOf(key, group.ARN), b.UID)
-		b.state = &state{uid: b.UID, ref: ref, group: group, ledger: ledger, skipped: map[string]bool{}}
+		b.resume(&state{uid: b.UID, ref: ref, group: group, ledger: ledger, skipped: map[string]bool{}})
 		r.states.put(key, b.state)
 	}
-	return nil
+	return checkPolicy(b)
+}
+
+// resume begins the pass with what is remembered.
+func (b *round) resume(st *state) {
+	st.orphan = nil
+	st.ledger.Begin(b.began)
+	b.state = st
 }
 
 // group is the group as this process knows it, or as AWS describes it.

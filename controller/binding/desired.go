@@ -64,12 +64,15 @@ func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) e
 	return nil
 }
 
-// confirm reads around the caches before a removal that a cache could get
-// wrong: the first since the start or since another process wrote our record,
+// confirm settles what is wanted, now that the record is known. It reads around
+// the caches before a removal that a cache could get wrong: the first since the start or since another process wrote our record,
 // of everything, of more than half, or of what nobody recorded.
 func (r *Reconciler) confirm(ctx context.Context, b *round) error {
 	if b.state.ledger.Inherited() {
 		b.state.confirmed = false // our caches may be as old as our lead
+	}
+	if b.retains() {
+		b.want = retained(b.state.ledger)
 	}
 	if b.deleting() || b.live {
 		return nil

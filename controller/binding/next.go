@@ -42,7 +42,7 @@ func (r *Reconciler) tell(ctx context.Context, key client.ObjectKey, err error, 
 // retry is the time until a binding that failed is tried again.
 func (r *Reconciler) retry(key client.ObjectKey) time.Duration {
 	after := r.backoff.When(key)
-	if r.recovery.probe(key) {
+	if r.outages.probes(key) {
 		return min(after, probePeriod)
 	}
 	return after

@@ -24,7 +24,6 @@ import (
 // binding stands for.
 type Orphans struct {
 	Reconciler *Reconciler
-	Claim      Claim
 	// Period is the time between two sweeps.
 	Period time.Duration
 
@@ -32,20 +31,14 @@ type Orphans struct {
 	known map[ownership.Key]*orphan
 }
 
-// Claim tells whether the cluster ID is still ours, as [cluster.Gate] does. An
-// orphan is nobody's but for the ID in its key, so that a process which goes on
-// after its ID was given away would take the new owner's records for orphans.
-type Claim interface {
-	Mark() cluster.Mark
-	// CheckSince demands a confirmation of the ID that is newer than the mark.
-	CheckSince(cluster.Mark) error
-}
-
 // orphan is a record that may be one.
 type orphan struct {
 	ledger *ownership.Ledger
 	read   cluster.Mark // after all that the ledger knows was read
 }
+
+// errStands is the end of a suspicion: a binding stands for the record.
+var errStands = errors.New("the API server has the binding")
 
 // NeedLeaderElection is for the manager: only the leader writes records.
 func (o *Orphans) NeedLeaderElection() bool { return true }
@@ -100,49 +93,60 @@ func (o *Orphans) sweep(ctx context.Context) time.Duration {
 	return next
 }
 
-// finish releases the targets of an orphaned record and deletes it.
+// finish has a record released that may be orphaned.
 func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 	if o.Reconciler.working(key) { // its status may not name the group yet
 		delete(o.known, key)
 		return nil
 	}
-	record, err := o.record(ctx, key)
-	if err != nil {
-		return err
-	}
-	orphaned, err := o.Reconciler.orphaned(ctx, key)
-	if err != nil || !orphaned {
-		delete(o.known, key)
-		return err
-	}
-	if err := o.Claim.CheckSince(record.read); err != nil {
-		return err
-	}
-	if err := o.Reconciler.clear(ctx, record.ledger); err != nil {
-		record.read = o.Claim.Mark()
-		return err
-	}
-	delete(o.known, key)
-	return nil
-}
-
-// record reads the record before anybody asks whether it is orphaned, and
-// whose the cluster ID is: a binding that is made anew after that, or another
-// cluster, writes a record of another revision, which the ledger's own writes
-// do not touch.
-func (o *Orphans) record(ctx context.Context, key ownership.Key) (*orphan, error) {
 	record, ok := o.known[key]
 	if !ok {
 		record = &orphan{ledger: o.Reconciler.ledger(key, "")}
 		o.known[key] = record
 	}
-	record.ledger.Begin(o.Reconciler.Clock.Now())
-	if record.ledger.Loaded() {
-		return record, nil
+	err := o.Reconciler.finish(ctx, key, record)
+	if err == nil || errors.Is(err, errStands) {
+		delete(o.known, key)
+		return nil
 	}
-	err := record.ledger.Look(ctx)
-	record.read = o.Claim.Mark()
-	return record, err
+	return err
+}
+
+// finish releases the targets of an orphaned record and deletes it.
+//
+// The record is read before anybody asks whether it is orphaned, and whose
+// the cluster ID is: a binding that is made anew after that, or another
+// cluster, writes a record of another revision, which the ledger's own writes
+// do not touch.
+func (r *Reconciler) finish(ctx context.Context, key ownership.Key, o *orphan) error {
+	o.ledger.Begin(r.Clock.Now())
+	if err := r.readOrphan(ctx, o); err != nil {
+		return err
+	}
+	orphaned, err := r.orphaned(ctx, key)
+	if err != nil {
+		return err
+	}
+	if !orphaned {
+		return errStands
+	}
+	if err := admits(r.Gate.CheckSince(o.read), true); err != nil {
+		return err
+	}
+	err = r.clear(ctx, o.ledger)
+	if err != nil {
+		o.read = r.Gate.Mark()
+	}
+	return err
+}
+
+func (r *Reconciler) readOrphan(ctx context.Context, o *orphan) error {
+	if o.ledger.Loaded() {
+		return nil
+	}
+	err := o.ledger.Look(ctx)
+	o.read = r.Gate.Mark()
+	return err
 }
 
 // working reports whether this process brings targets into the group for a

@@ -107,7 +107,7 @@ func sweeps(t *testing.T, table *memory.Table, api client.Client, gate *cluster.
 	t.Helper()
 	g := &group{}
 	runs(t, &binding.Orphans{
-		Claim: gate, Period: time.Minute,
+		Period: time.Minute,
 		Reconciler: binding.New(binding.Reconciler{
 			Client: api, Live: api, Groups: g, Store: table, Gate: gate, Clock: clock.RealClock{}, NewID: newID,
 			Options: binding.Options{ClusterID: "blue"},

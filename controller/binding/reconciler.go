@@ -43,6 +43,13 @@ type Gate interface {
 	// Drained reports whether its targets are to leave the groups that it
 	// shares, while its bindings stay.
 	Drained() bool
+	// Mark is the present moment, for CheckSince.
+	Mark() cluster.Mark
+	// CheckSince is Check, and demands a confirmation of the cluster ID that
+	// is newer than the mark. A record that no binding stands for is nobody's
+	// but for the ID in its key: a process that goes on after its ID was given
+	// away would take the new owner's records for its own orphans.
+	CheckSince(cluster.Mark) error
 }
 
 // Options are the settings of a Reconciler.
@@ -69,9 +76,9 @@ type Reconciler struct {
 	Journal Journal
 	Options
 
-	states   *states
-	backoff  workqueue.TypedRateLimiter[client.ObjectKey]
-	recovery *recovery
+	states  *states
+	backoff workqueue.TypedRateLimiter[client.ObjectKey]
+	outages outages
 }
 
 // Retries of a binding start at firstRetry and double up to maxRetry. A new
@@ -83,7 +90,7 @@ const (
 
 // New returns a Reconciler that remembers nothing yet.
 func New(r Reconciler) *Reconciler {
-	r.states, r.recovery = newStates(), newRecovery()
+	r.states, r.outages = newStates(), newOutages()
 	r.backoff = workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](firstRetry, maxRetry)
 	return &r
 }
@@ -98,6 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, err
 	}
 	if b.deleting() && !controllerutil.ContainsFinalizer(b, v1beta1.Finalizer) {
+		r.outages.leaves(req.NamespacedName)
 		return reconcile.Result{}, nil // somebody else's turn: when it is gone, vanished finishes
 	}
 
@@ -117,8 +125,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			return reconcile.Result{}, nil
 		}
 	}
-	r.recovery.follow(b, err)
-	if err := timed("status", func() error { return r.status(ctx, b, err) }); err != nil {
+	r.outages.follow(b, err)
+	status := step{"status", func(ctx context.Context, b *round) error { return r.status(ctx, b, err) }}
+	if err := status.run(ctx, b); err != nil {
 		return reconcile.Result{}, err
 	}
 	return r.next(ctx, b, err), nil
@@ -127,79 +136,70 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // vanished finishes for a binding that went without waiting for its
 // finalizer. What this process does not know of it, the sweep of orphans finds.
 func (r *Reconciler) vanished(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
-	if st := r.states.get(key); st != nil && !st.ledger.Finished() {
-		if err := r.finish(ctx, r.keyOf(key, st.group.ARN), st.ledger); err != nil {
-			r.tell(ctx, key, err, "a binding that is gone has not left its group yet")
-			return reconcile.Result{RequeueAfter: r.backoff.When(key)}, nil
-		}
+	st := r.states.get(key)
+	if st == nil || st.ledger.Finished() {
+		r.forget(key)
+		return reconcile.Result{}, nil
 	}
-	r.forget(key)
-	return reconcile.Result{}, nil
-}
-
-// finish releases what is left of a binding that is gone, if the API server
-// agrees: a cache that lost the binding says nothing about its targets.
-func (r *Reconciler) finish(ctx context.Context, key ownership.Key, ledger *ownership.Ledger) error {
-	if err := r.admitted(true); err != nil {
-		return err
+	if st.orphan == nil {
+		st.orphan = &orphan{ledger: st.ledger, read: r.Gate.Mark()}
 	}
-	ledger.Begin(r.Clock.Now())
-	if orphaned, err := r.orphaned(ctx, key); err != nil {
-		return err
-	} else if !orphaned {
-		return errors.New("the cache does not have it, and the API server has")
+	r.outages.leaves(key)
+	switch err := r.finish(ctx, r.keyOf(key, st.group.ARN), st.orphan); {
+	case err == nil:
+		r.forget(key)
+		return reconcile.Result{}, nil
+	case errors.Is(err, cluster.ErrNotRenewed):
+		return reconcile.Result{RequeueAfter: pollGate}, nil
+	default:
+		r.tell(ctx, key, err, "a binding that is gone has not left its group yet")
+		return reconcile.Result{RequeueAfter: r.backoff.When(key)}, nil
 	}
-	return r.clear(ctx, ledger)
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.states.forget(key)
 	r.states.news(key, "")
 	r.backoff.Forget(key)
-	r.recovery.leaves(key)
+	r.outages.leaves(key)
 	metrics.Forget(key.Namespace, key.Name)
 }
 
 // pass is the whole program: what is wanted, what is there, make it so.
 func (r *Reconciler) pass(ctx context.Context, b *round) error {
-	if err := r.admitted(b.deleting() && !b.retains()); err != nil {
+	if err := admits(r.Gate.Check(), b.deleting() && !b.retains()); err != nil {
 		return err
 	}
-	if err := timed("bind", func() error { return r.bind(ctx, b) }); err != nil || b.done {
-		return err
+	for _, s := range []step{
+		{"bind", r.bind},
+		{"desired", r.desired},
+		{"observe", r.observe},
+		{"confirm", r.confirm},
+		{"apply", r.apply},
+	} {
+		if err := s.run(ctx, b); err != nil {
+			return err
+		}
 	}
-	if err := checkPolicy(b); err != nil {
-		return err
-	}
-	b.state.ledger.Begin(b.began)
-	if err := timed("desired", func() error { return r.desired(ctx, b) }); err != nil {
-		return err
-	}
-	if err := timed("observe", func() error { return r.observe(ctx, b) }); err != nil {
-		return err
-	}
-	if b.retains() {
-		b.want = retained(b.state.ledger)
-	}
-	if err := r.confirm(ctx, b); err != nil {
-		return err
-	}
-	r.reportSkipped(b)
-	return timed("apply", func() error { return r.apply(ctx, b) })
+	return nil
 }
 
-// timed takes the time of a step of the pass.
-func timed(step string, do func() error) error {
+// step is a part of a pass, whose time is taken.
+type step struct {
+	name string
+	do   func(context.Context, *round) error
+}
+
+func (s step) run(ctx context.Context, b *round) error {
 	began := time.Now()
-	err := do()
-	metrics.Step(step, began, err)
+	err := s.do(ctx, b)
+	metrics.Step(s.name, began, err)
 	return err
 }
 
-// admitted asks the gate. A cluster that was retired takes nothing in any
-// more, and may take out what is left of a binding that is deleted.
-func (r *Reconciler) admitted(deleting bool) error {
-	err := r.Gate.Check()
+// admits judges an answer of the gate. A cluster that was retired takes nothing
+// in any more, and may take out what is left of a binding that is deleted.
+func admits(err error, deleting bool) error {
 	if deleting && is[*cluster.RetiredError](err) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
-	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/plan"
 )
 
@@ -16,9 +17,54 @@ import (
 // has changed.
 type WakeUp = event.TypedGenericEvent[client.ObjectKey]
 
-// recovery wakes bindings that wait because the table or the load balancer
-// API did not serve them, as soon as another binding is served. After an
-// outage the back-off of each would be tens of seconds.
+// outages are those of the table and of the load balancer API: that one of
+// them serves says nothing about the other.
+type outages struct {
+	table, groups *recovery
+	wakes         chan WakeUp
+}
+
+func newOutages() outages {
+	wakes := make(chan WakeUp, maxWakes)
+	return outages{newRecovery(wakes), newRecovery(wakes), wakes}
+}
+
+// What befalls all bindings at once.
+var (
+	tableOutages = []error{ownership.ErrThrottled, ownership.ErrTableMissing, ownership.ErrTableCreating, ownership.ErrUnavailable}
+	groupOutages = []error{ownership.ErrGroupThrottled, ownership.ErrGroupUnavailable}
+)
+
+// follow keeps the account of who waits and who is served, after a pass that
+// ended with err.
+func (o outages) follow(b *round, err error) {
+	key := client.ObjectKeyFromObject(b)
+	o.table.follow(key, b.failed(err, tableOutages), b.state != nil && b.state.ledger.Used())
+	o.groups.follow(key, b.failed(err, groupOutages), b.called())
+}
+
+// leaves ends the waits of a binding that shows nothing about the others'.
+func (o outages) leaves(key client.ObjectKey) {
+	o.table.leaves(key)
+	o.groups.leaves(key)
+}
+
+// probes reports whether the binding is one that is tried for all.
+func (o outages) probes(key client.ObjectKey) bool {
+	return o.table.probe(key) || o.groups.probe(key)
+}
+
+// failed reports whether any call of the pass failed for one of the reasons.
+func (b *round) failed(err error, reasons []error) bool {
+	is := func(err error) bool {
+		return slices.ContainsFunc(reasons, func(class error) bool { return errors.Is(err, class) })
+	}
+	return is(err) || slices.ContainsFunc(b.report.Plan.Steps, func(s plan.Step) bool { return is(s.Err) })
+}
+
+// recovery wakes bindings that wait because a service did not serve them, as
+// soon as it serves another binding. After an outage the back-off of each
+// would be tens of seconds.
 //
 // One is tried every probePeriod, for all of them. A pass that is served
 // wakes two, those that were tried longest ago. When the outage is over they
@@ -37,10 +83,26 @@ const (
 	probePeriod = 2 * time.Second
 )
 
-// newRecovery has room for as many bindings as are woken before the work
-// queue takes them. What does not fit comes with its own retry.
-func newRecovery() *recovery {
-	return &recovery{awake: map[client.ObjectKey]bool{}, wake: make(chan WakeUp, 1024)}
+// maxWakes is how many bindings can be woken before the work queue takes them.
+// What does not fit comes with its own retry.
+const maxWakes = 1024
+
+func newRecovery(wake chan WakeUp) *recovery {
+	return &recovery{awake: map[client.ObjectKey]bool{}, wake: wake}
+}
+
+// follow notes what a pass of the binding shows. One with a trouble of its own
+// does not wait for the end of anything.
+func (r *recovery) follow(key client.ObjectKey, failed, served bool) {
+	switch {
+	case failed:
+		r.fails(key)
+	case served:
+		r.ends(key)
+		r.rouseNext(wokenByOne)
+	default:
+		r.leaves(key)
+	}
 }
 
 // fails notes that the binding waits, or waits on.
@@ -102,42 +164,9 @@ func (r *recovery) rouse(key client.ObjectKey) {
 	}
 }
 
-// outages are the reasons that befall all bindings at once.
-var outages = map[v1beta1.ConditionReason]bool{
-	v1beta1.ReasonThrottled:               true,
-	v1beta1.ReasonTableUnavailable:        true,
-	v1beta1.ReasonLoadBalancerUnavailable: true,
-}
-
-// follow keeps the account of who waits and who is served. A binding with a
-// trouble of its own does not wait for the end of anything.
-func (r *recovery) follow(b *round, err error) {
-	key := client.ObjectKeyFromObject(b)
-	switch {
-	case b.outage(err):
-		r.fails(key)
-	case err == nil && b.served():
-		r.ends(key)
-		r.rouseNext(wokenByOne)
-	default:
-		r.leaves(key)
-	}
-}
-
 // leaves ends the wait of a binding that shows nothing about the others'.
 func (r *recovery) leaves(key client.ObjectKey) {
 	if r.ends(key) {
 		r.rouseNext(1)
 	}
 }
-
-// outage reports whether any call of the pass failed for a reason that
-// befalls all bindings.
-func (b *round) outage(err error) bool {
-	return err != nil && outages[explain(err)] ||
-		slices.ContainsFunc(b.report.Plan.Steps, func(s plan.Step) bool { return s.Err != nil && outages[explain(s.Err)] })
-}
-
-// served reports whether the table or the load balancer API served the pass:
-// most passes have nothing to ask.
-func (b *round) served() bool { return b.called() || b.state.ledger.Used() }

@@ -82,7 +82,7 @@ func (r *Reconciler) ofGate(ctx context.Context, _ *cluster.Gate) []reconcile.Re
 }
 
 // Wakes delivers the bindings that wait no longer for a service to recover.
-func (r *Reconciler) Wakes() <-chan WakeUp { return r.recovery.wake }
+func (r *Reconciler) Wakes() <-chan WakeUp { return r.outages.wakes }
 
 func (r *Reconciler) ofWakeUp(_ context.Context, key client.ObjectKey) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: key}}

@@ -125,14 +125,18 @@ func (g *Gate) Mark() Mark {
 // mark was then read while the cluster ID was ours, whatever time has passed.
 // It needs no clock, and waits for no call: a renewal that is missing is asked
 // for, which is one heartbeat more.
+//
+// A [RetiredError] comes with that proof too: to be retired is no reason to
+// leave to others what is still one's own to take out.
 func (g *Gate) CheckSince(m Mark) error {
-	if err := g.Check(); err != nil {
+	err := g.Check()
+	if retired := (*RetiredError)(nil); err != nil && !errors.As(err, &retired) {
 		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.claim.number > m {
-		return nil
+		return err
 	}
 	select {
 	case g.wanted <- struct{}{}:

@@ -147,6 +147,10 @@ func TestCheckSinceWantsARenewalThatBeganAfterTheMark(t *testing.T) {
 		operate(t, table.Table, ownership.ClusterRetired)
 		pass(10 * time.Second)
 		g.Expect(gate.CheckSince(mark)).To(MatchError(&cluster.RetiredError{ID: "blue"}))
+		mark = gate.Mark()
+		g.Expect(gate.CheckSince(mark)).To(MatchError(cluster.ErrNotRenewed), "a retired cluster proves its ID too")
+		synctest.Wait()
+		g.Expect(gate.CheckSince(mark)).To(MatchError(&cluster.RetiredError{ID: "blue"}))
 	})
 }
 

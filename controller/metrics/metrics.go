@@ -42,7 +42,7 @@ var (
 
 	steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "target_ownership_pass_step_duration_seconds",
-		Help:    "Duration of the steps of a pass (bind, desired, observe, apply, status) by outcome: ok or failed.",
+		Help:    "Duration of the steps of a pass (bind, desired, observe, confirm, apply, status) by outcome: ok or failed.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 	}, []string{"step", "outcome"})
 

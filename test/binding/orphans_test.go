@@ -31,7 +31,7 @@ func (s *site) sweeps(f fault, failing string) {
 		return nil
 	})
 	defer s.calm()
-	orphans := binding.Orphans{Reconciler: s.Reconciler, Claim: &s.gate, Period: time.Millisecond}
+	orphans := binding.Orphans{Reconciler: s.Reconciler, Period: time.Millisecond}
 	s.Expect(orphans.Start(ctx)).To(Succeed())
 	s.Expect(begun).To(Equal(3))
 }

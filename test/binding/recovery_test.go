@@ -103,6 +103,32 @@ func TestCase17APassThatOnlyUsedTheTableWakesOthers(t *testing.T) {
 	w.Expect(east.woken()).To(Equal([]string{"a"}))
 }
 
+// That the table serves says nothing about the load balancer.
+func TestCase17APassThatOnlyUsedTheTableLeavesThoseThatWaitForTheLoadBalancer(t *testing.T) {
+	w := newWorld(t)
+	east, west := w.cluster("east"), w.cluster("west")
+	west.runs("web", "10.0.0.1")
+	west.binds("web")
+	west.reconciles("web")
+	east.runs("web", "10.0.0.1", "10.0.0.2")
+	east.binds("web")
+	east.settles("web")
+	w.elbSays(elbsim.Throttled(), "RegisterTargets")
+	east.runs("a", "10.0.1.1")
+	east.binds("a")
+	east.reconciles("a")
+	east.expectReason("a", v1beta1.ReasonThrottled)
+
+	east.scales("web", "10.0.0.2")
+	east.reconciles("web")
+	w.Expect(east.woken()).To(BeEmpty())
+
+	w.sim.ClearRules()
+	east.scales("web", "10.0.0.2", "10.0.0.3")
+	east.reconciles("web")
+	w.Expect(east.woken()).To(Equal([]string{"a"}))
+}
+
 // A full group is what a person hears of first. The removals of the same pass
 // wait for the end of the throttling all the same.
 func TestCase17ThrottlingCountsBesideATroubleOfItsOwn(t *testing.T) {

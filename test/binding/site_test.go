@@ -31,8 +31,9 @@ type site struct {
 
 // gate is open unless it has a reason not to be.
 type gate struct {
-	closed  error
-	drained bool
+	closed    error
+	drained   bool
+	unrenewed int // how often the renewal of the claim is still to come
 }
 
 // Check implements binding.Gate.
@@ -41,11 +42,17 @@ func (g *gate) Check() error { return g.closed }
 // Drained implements binding.Gate.
 func (g *gate) Drained() bool { return g.drained }
 
-// Mark implements binding.Claim.
+// Mark implements binding.Gate.
 func (g *gate) Mark() cluster.Mark { return 0 }
 
-// CheckSince implements binding.Claim: the claim is renewed all the time.
-func (g *gate) CheckSince(cluster.Mark) error { return g.closed }
+// CheckSince implements binding.Gate.
+func (g *gate) CheckSince(cluster.Mark) error {
+	if g.unrenewed > 0 {
+		g.unrenewed--
+		return cluster.ErrNotRenewed
+	}
+	return g.closed
+}
 
 func (w *world) cluster(id string) *site { w.t.Helper(); return w.clusterIn(ours, id) }
 

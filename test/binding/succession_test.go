@@ -14,7 +14,6 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/binding"
-	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/ownership"
 )
 
@@ -167,7 +166,7 @@ func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
 		w.passes(time.Second)
 		return nil
 	})
-	orphans := binding.Orphans{Reconciler: east.Reconciler, Claim: &east.gate, Period: time.Millisecond}
+	orphans := binding.Orphans{Reconciler: east.Reconciler, Period: time.Millisecond}
 	w.Expect(orphans.Start(ctx)).To(Succeed())
 	w.Expect(ctx.Err()).To(Equal(context.Canceled), "what is left: %v", w.records())
 	w.expectGroup()
@@ -184,7 +183,8 @@ func TestCase13ASweepForgetsARecordThatIsWorkedOn(t *testing.T) {
 	east.reconciles("web")
 	east.loses("web")
 	east.restarts()
-	orphans := &binding.Orphans{Reconciler: east.Reconciler, Claim: &unrenewed{}, Period: time.Millisecond}
+	east.gate.unrenewed = 1
+	orphans := &binding.Orphans{Reconciler: east.Reconciler, Period: time.Millisecond}
 	sweep := func(n int, meanwhile func(sweep int)) {
 		ctx, stop := context.WithTimeout(t.Context(), patience)
 		defer stop()
@@ -219,16 +219,26 @@ func TestCase13ASweepForgetsARecordThatIsWorkedOn(t *testing.T) {
 	w.expectGroup("10.0.0.1:8080")
 }
 
-// unrenewed is a claim whose first renewal takes until the second question.
-type unrenewed struct{ asked int }
+// A binding that vanished is nobody's but for the cluster ID: it waits for the
+// proof that the ID is still this cluster's, and is asked about again.
+func TestABindingThatVanishedWaitsForTheClaim(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	east.loses("web")
 
-func (c *unrenewed) Mark() cluster.Mark { return 0 }
+	east.gate.unrenewed = 1
+	next, err := east.try(t.Context(), east.key("web"))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(next.RequeueAfter).To(Equal(time.Second))
+	w.expectGroup("10.0.0.1:8080")
+	w.Expect(w.records()).To(HaveLen(1))
 
-func (c *unrenewed) CheckSince(cluster.Mark) error {
-	if c.asked++; c.asked == 1 {
-		return cluster.ErrNotRenewed
-	}
-	return nil
+	east.settles("web")
+	w.expectGroup()
+	east.expectNoRecord("web")
 }
 
 // The same while the process still knows the binding.
