@@ -28,7 +28,7 @@ func (s *settings) validate() error {
 	if err := ownership.ValidateClusterID(s.clusterID); err != nil {
 		errs = append(errs, fmt.Errorf("--cluster-id: %w; give each cluster that shares the table a name of its own", err))
 	}
-	if err := s.Site.Validate(); err != nil {
+	if err := s.Validate(); err != nil {
 		errs = append(errs, err)
 	}
 	refuse(!isRate(s.elbLimits.Reads), "--elb-read-rate: %s is not between 0.1:1 and 1000:1000", (*rateFlag)(&s.elbLimits.Reads))

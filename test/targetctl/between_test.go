@@ -34,7 +34,7 @@ func (p *between) stand(t *testing.T, b *bench) {
 		if operation := operationOf(r); p.deny[operation] {
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 			w.WriteHeader(http.StatusBadRequest)
-			io.WriteString(w, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"User: arn:aws:sts::111122223333:assumed-role/ops is not authorized to perform: dynamodb:`+operation+`"}`)
+			_, _ = io.WriteString(w, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"User: arn:aws:sts::111122223333:assumed-role/ops is not authorized to perform: dynamodb:`+operation+`"}`)
 			return
 		}
 		proxy.ServeHTTP(w, r)
