@@ -1,0 +1,117 @@
+// Package metrics tests the metrics, alerts and dashboard of the controller.
+package metrics
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/metrics"
+	"target-ownership-controller/ownership"
+)
+
+// everything is a registry of all our metrics, each with a value.
+func everything(g *WithT) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	for _, c := range metrics.Collectors() {
+		if _, isPeers := c.(metrics.Peers); isPeers {
+			c = metrics.Peers{Seen: func() map[string]cluster.Peer {
+				return map[string]cluster.Peer{"west": {State: ownership.ClusterActive, Silent: time.Minute}}
+			}}
+		}
+		g.Expect(r.Register(c)).To(Succeed())
+	}
+	metrics.Passed("Reconciled")
+	metrics.Step("apply", time.Now(), nil)
+	metrics.Changed(1, 1)
+	metrics.Info("east", "v1")
+	return r
+}
+
+func gather(g *WithT, r prometheus.Gatherer) map[string][]*dto.Metric {
+	families, err := r.Gather()
+	g.Expect(err).NotTo(HaveOccurred())
+	byName := map[string][]*dto.Metric{}
+	for _, family := range families {
+		byName[family.GetName()] = family.GetMetric()
+	}
+	return byName
+}
+
+func labelled(metrics []*dto.Metric, name, value string) (found []*dto.Metric) {
+	for _, m := range metrics {
+		for _, l := range m.GetLabel() {
+			if l.GetName() == name && l.GetValue() == value {
+				found = append(found, m)
+			}
+		}
+	}
+	return found
+}
+
+func TestNamesFollowTheConventions(t *testing.T) {
+	g := NewWithT(t)
+	r := everything(g)
+	metrics.Binding("shop", "web", metrics.State{Counts: &v1beta1.TargetCounts{}})
+	defer metrics.Forget("shop", "web")
+	problems, err := testutil.GatherAndLint(r)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(problems).To(BeEmpty())
+	for name := range gather(g, r) {
+		g.Expect(name).To(HavePrefix("target_ownership_"))
+	}
+}
+
+// A binding that is gone leaves no series behind, in any metric.
+func TestTheSeriesOfADeletedBindingVanish(t *testing.T) {
+	g := NewWithT(t)
+	r := everything(g)
+	state := metrics.State{Counts: &v1beta1.TargetCounts{Held: 1}, Waiting: map[string]int{"blocked": 1}, BlockedSince: time.Now()}
+	metrics.Binding("shop", "goes", state)
+	metrics.Binding("shop", "stays", state)
+	before := map[string]int{}
+	for name, series := range gather(g, r) {
+		if n := len(labelled(series, "binding", "goes")); n > 0 {
+			before[name] = n
+		}
+	}
+	g.Expect(before).To(Equal(map[string]int{
+		"target_ownership_targets": 5, "target_ownership_binding_ready": 1,
+		"target_ownership_waiting_targets": len(metrics.Waiting), "target_ownership_blocked_seconds": 1,
+	}))
+	metrics.Forget("shop", "goes")
+	defer metrics.Forget("shop", "stays")
+	for name, series := range gather(g, r) {
+		g.Expect(labelled(series, "binding", "goes")).To(BeEmpty(), name)
+		if before[name] > 0 {
+			g.Expect(labelled(series, "binding", "stays")).NotTo(BeEmpty(), name)
+		}
+	}
+}
+
+// The time that a target is blocked goes on while no pass is made.
+func TestBlockedSecondsGoOn(t *testing.T) {
+	g := NewWithT(t)
+	r := everything(g)
+	defer metrics.Forget("shop", "web")
+	seconds := func() float64 {
+		series := labelled(gather(g, r)["target_ownership_blocked_seconds"], "binding", "web")
+		g.Expect(series).To(HaveLen(1))
+		return series[0].GetGauge().GetValue()
+	}
+	metrics.Binding("shop", "web", metrics.State{Counts: &v1beta1.TargetCounts{}, BlockedSince: time.Now().Add(-time.Hour)})
+	first := seconds()
+	g.Expect(first).To(BeNumerically(">=", 3600))
+	g.Expect(seconds()).To(BeNumerically(">", first))
+
+	metrics.Binding("shop", "web", metrics.State{}) // a pass that ended early knows no better
+	g.Expect(seconds()).To(BeNumerically(">", first))
+	metrics.Binding("shop", "web", metrics.State{Counts: &v1beta1.TargetCounts{}})
+	g.Expect(seconds()).To(BeZero())
+}
