@@ -50,6 +50,7 @@ chaos: ## Simulate clusters in trouble (SEEDS=4000 runs, about 3 million steps),
 
 .PHONY: mutants
 mutants: ## Take the protocol's rules away one by one: each time a test has to fail
+	@$(INSTALL) etcd kubernetes
 	@cd test && go run ./mutants
 
 .PHONY: verify-protocol

@@ -170,14 +170,15 @@ func (x *worker) send(c *Call) Fate {
 	return what
 }
 
-// now is what a pass of the binding goes by.
-func (w *world) now(b *binding) Binding {
+// now is what a pass of the worker goes by.
+func (w *world) now(x *worker) Binding {
+	b := x.binding
 	reread := w.shape.compares && w.random.IntN(4) == 0
 	if w.calm {
 		reread = w.rereads
 	}
 	return Binding{
-		Want: maps.Clone(b.want), Began: w.clock.now, Exclusive: b.exclusive, Deleted: b.deleted,
+		Want: maps.Clone(x.process.wants(b, w.clock.now)), Began: w.clock.now, Exclusive: b.exclusive, Deleted: b.deleted,
 		Reread: reread, Compare: reread && w.shape.compares,
 	}
 }

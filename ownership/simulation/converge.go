@@ -16,7 +16,7 @@ func (w *world) settle() {
 	w.log("--- calm ---")
 	for _, c := range w.clusters {
 		for _, p := range c.processes {
-			p.frozen = time.Time{}
+			p.frozen, p.lagged = time.Time{}, time.Time{}
 		}
 		for len(c.processes) > 1 && !w.over() {
 			for _, x := range slices.Clone(c.processes[0].workers) {

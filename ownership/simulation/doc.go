@@ -5,8 +5,8 @@
 //
 // A run is drawn from one seed: two to six clusters with one to five bindings
 // each, all on one target group; pods that start, move their address to
-// another cluster, fail and return; controllers that crash, freeze and lose
-// the lead; calls to the table and to the group that are refused, lost, late
+// another cluster, fail and return; controllers that crash, lose the lead,
+// freeze, and wake up with old caches; calls to the table and to the group that are refused, lost, late
 // or doubled; in some runs a quota, targets that the group refuses, exclusive
 // bindings, clusters that are lost, and a table that is damaged by hand. The
 // same seed gives the same run. [Shrink] takes out of a failing run whatever

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -81,6 +82,7 @@ func (w *world) freeze(c *cluster) {
 	w.fault("process frozen")
 	w.log("%s: a process freezes for %d minutes", c.id, minutes)
 	p.frozen = w.clock.now.Add(time.Duration(minutes) * time.Minute)
+	w.lag(p)
 	for _, x := range p.workers {
 		if x.sending && !x.adrift {
 			x.adrift = true
@@ -89,6 +91,21 @@ func (w *world) freeze(c *cluster) {
 			}
 		}
 	}
+}
+
+// lag has the caches of a frozen process catch up with its cluster only some
+// time after it has woken up.
+func (w *world) lag(p *process) {
+	if !w.coin() {
+		return
+	}
+	p.lagged = p.frozen.Add(pick(w.random, paces[1]))
+	p.cache = map[*binding]ownership.Set{}
+	for _, b := range p.cluster.bindings {
+		p.cache[b] = maps.Clone(b.want)
+	}
+	w.fault("caches lag")
+	w.log("%s: the caches of the process lag until %s after that", p.cluster.id, p.lagged.Sub(p.frozen))
 }
 
 // lose is the end of a cluster: its pods, its bindings and its own lists go

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"target-ownership-controller/ownership"
 )
 
 // process is one run of a cluster's controller.
@@ -12,6 +14,17 @@ type process struct {
 	cluster *cluster
 	workers []*worker
 	frozen  time.Time // until then it does not run
+
+	cache  map[*binding]ownership.Set // what its bindings wanted when it froze
+	lagged time.Time                  // until then it knows no better
+}
+
+// wants is what the caches of the process say.
+func (p *process) wants(b *binding, now time.Time) ownership.Set {
+	if seen, found := p.cache[b]; found && !b.deleted && now.Before(p.lagged) {
+		return seen
+	}
+	return b.want
 }
 
 // worker reconciles one binding in one process. It is a coroutine that pauses
@@ -112,7 +125,7 @@ func (x *worker) leads() bool {
 
 func (x *worker) reconcile() {
 	w, b := x.world, x.binding
-	before, wanted := w.epochs(b.owner), w.now(b)
+	before, wanted := w.epochs(b.owner), w.now(x)
 	if !w.calm && w.random.IntN(8) == 0 {
 		x.pause("knows what it wants")
 	}

@@ -26,7 +26,7 @@ import (
 
 func main() {
 	chosen := choose(os.Args[1:])
-	if out, err := test(simulation, ""); err != nil {
+	if out, err := test("", simulation, ""); err != nil {
 		fmt.Printf("the simulation fails without any mutant, and so proves nothing:\n%s", out)
 		os.Exit(1)
 	}
@@ -76,7 +76,7 @@ func (m mutant) run() (found string, err error) {
 	if args == nil {
 		args = simulation
 	}
-	out, err := test(args, overlay)
+	out, err := test(m.module, args, overlay)
 	if err == nil {
 		return "", errors.New("no test sees it: go test " + strings.Join(args, " "))
 	}
@@ -86,9 +86,9 @@ func (m mutant) run() (found string, err error) {
 	return finding(out), nil
 }
 
-func test(args []string, overlay string) (out string, err error) {
+func test(module string, args []string, overlay string) (out string, err error) {
 	cmd := exec.Command("go", append([]string{"test", "-count=1", "-short", "-timeout=5m", "-overlay", overlay}, args...)...)
-	cmd.Dir = root()
+	cmd.Dir = filepath.Join(root(), module)
 	combined, err := cmd.CombinedOutput()
 	return string(combined), err
 }

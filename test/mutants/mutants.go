@@ -7,19 +7,22 @@ type mutant struct {
 	old  string // once in the file
 	new  string
 	test []string // arguments of go test; nil: the simulation
+
+	module string // where to run it; empty: the root
 }
 
 var simulation = []string{"./ownership/simulation", "-run", "TestSimulation", "-seeds", "2000"}
 
 const (
-	decide = "ownership/plan/decide.go"
-	facts  = "ownership/facts.go"
-	ledger = "ownership/ledger.go"
-	look   = "ownership/look.go"
-	memory = "ownership/memory/table.go"
-	passes = "ownership/pass/pass.go"
-	state  = "ownership/state.go"
-	write  = "ownership/write.go"
+	decide  = "ownership/plan/decide.go"
+	facts   = "ownership/facts.go"
+	ledger  = "ownership/ledger.go"
+	look    = "ownership/look.go"
+	memory  = "ownership/memory/table.go"
+	orphans = "controller/binding/orphans.go"
+	passes  = "ownership/pass/pass.go"
+	state   = "ownership/state.go"
+	write   = "ownership/write.go"
 )
 
 var mutants = []mutant{
@@ -188,5 +191,15 @@ var mutants = []mutant{
 		rule: "an unreadable record blocks removals",
 		file: look, old: "Unreadable: len(l.unreadable) > 0", new: "Unreadable: false",
 		test: []string{"./ownership/pass", "-run", "TestAnUnreadableRecordBlocksRemovalsNotRegistrations"},
+	},
+	{
+		rule: "who releases for a binding that is gone proves its cluster ID first",
+		file: orphans, old: "r.Gate.CheckSince(o.read)", new: "r.Gate.Check()",
+		test: []string{"./controller/binding", "-run", "TestASweep"},
+	},
+	{
+		rule: "a process that was succeeded trusts no cache",
+		file: "controller/binding/desired.go", old: "if b.state.ledger.Inherited() {", new: "if false {",
+		module: "test", test: []string{"./binding", "-run", "TestCase12APassThatWasSucceeded"},
 	},
 }

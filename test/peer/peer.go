@@ -37,9 +37,9 @@ type Method struct {
 // Name implements [simulation.Method].
 func (m Method) Name() string {
 	if m.SkipUnchanged {
-		return "ConfigMap, skips unchanged endpoints"
+		return "list per binding, unchanged endpoints skipped"
 	}
-	return "ConfigMap, lists in every pass"
+	return "list per binding, group listed in every pass"
 }
 
 // Start implements [simulation.Method].
