@@ -18,9 +18,10 @@ import (
 // between is a proxy before the table's engine that makes AWS of it: it can
 // deny, shift the clock, and describe the table in other words.
 type between struct {
-	deny     map[string]bool      // operations
-	ahead    time.Duration        // of the clock of the table
-	describe func(map[string]any) // changes the description of the table
+	deny      map[string]bool      // operations
+	denyAbout string               // requests that name this
+	ahead     time.Duration        // of the clock of the table
+	describe  func(map[string]any) // changes the description of the table
 }
 
 // stand puts the proxy before the engine of the bench, and closes it with the
@@ -31,7 +32,9 @@ func (p *between) stand(t *testing.T, b *bench) {
 	proxy := httputil.NewSingleHostReverseProxy(engine)
 	proxy.ModifyResponse = p.answer
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if operation := operationOf(r); p.deny[operation] {
+		body, _ := io.ReadAll(r.Body) // of a local client, which sends it all
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if operation := operationOf(r); p.deny[operation] && bytes.Contains(body, []byte(p.denyAbout)) {
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"User: arn:aws:sts::111122223333:assumed-role/ops is not authorized to perform: dynamodb:`+operation+`"}`)

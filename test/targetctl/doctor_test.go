@@ -127,9 +127,18 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		"may not get":      {plant: deny("GetItem"), check: "Permission", where: "dynamodb:GetItem", what: "assumed-role/ops", do: "allow dynamodb:GetItem", code: 3},
 		"may not query": {
 			plant: deny("Query"), check: "Permission", where: "dynamodb:Query", what: "assumed-role/ops", do: "allow dynamodb:Query on the table",
-			also: []string{"Permission"}, code: 3, // on the index too
+			also: []string{"Permission", "Permission"}, code: 3, // on the index and the history too
 		},
-		"may not put":      {plant: deny("PutItem"), check: "Permission", where: "dynamodb:PutItem", what: "assumed-role/ops", do: "allow dynamodb:PutItem", code: 3},
+		"may not write history": {
+			plant: func(_ *testing.T, _ *bench, p *between) {
+				p.deny, p.denyAbout = map[string]bool{"PutItem": true}, dynamo.HistoryPrefix
+			},
+			check: "Permission", where: "dynamodb:PutItem", what: "the history of arn:aws", do: "allow dynamodb:PutItem on the history of arn:aws", code: 3,
+		},
+		"may not put": {
+			plant: deny("PutItem"), check: "Permission", where: "dynamodb:PutItem", what: "assumed-role/ops", do: "allow dynamodb:PutItem",
+			also: []string{"Permission"}, code: 3, // of the history too
+		},
 		"may not delete":   {plant: deny("DeleteItem"), check: "Permission", where: "dynamodb:DeleteItem", what: "assumed-role/ops", do: "allow dynamodb:DeleteItem", code: 3},
 		"may not scan":     {plant: deny("Scan"), check: "Permission", where: "dynamodb:Scan", what: "were not looked for", do: "allow dynamodb:Scan on the index", code: 0},
 		"may not register": {plant: denyELB("RegisterTargets"), check: "Permission", where: "elasticloadbalancing:RegisterTargets", what: "AccessDenied", do: "allow elasticloadbalancing:RegisterTargets", code: 3},

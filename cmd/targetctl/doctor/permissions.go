@@ -74,41 +74,52 @@ func (e *examination) lacks(action, on string, err error) {
 }
 
 func (e *examination) tableProbes() []probe {
-	name := aws.String(e.Site.Table)
-	key := map[string]dynamodbtypes.AttributeValue{
-		dynamo.AttrTargetGroup: &dynamodbtypes.AttributeValueMemberS{Value: dynamo.ClusterKey},
-		dynamo.AttrOwner:       &dynamodbtypes.AttributeValueMemberS{Value: nobody},
-	}
-	// No item is there and not there, so nothing is ever written.
-	never := aws.String("attribute_exists(#k) AND attribute_not_exists(#k)")
-	names := map[string]string{"#k": dynamo.AttrOwner}
-	query := func(index *string, attribute string) func(context.Context) error {
-		return func(ctx context.Context) error {
-			_, err := e.DynamoDB.Query(ctx, &dynamodb.QueryInput{
-				TableName: name, IndexName: index, Limit: aws.Int32(1),
-				KeyConditionExpression:    aws.String("#k = :v"),
-				ExpressionAttributeNames:  map[string]string{"#k": attribute},
-				ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{":v": &dynamodbtypes.AttributeValueMemberS{Value: dynamo.ClusterKey}},
-			})
-			return err
-		}
-	}
 	index := dynamo.Definition(e.Site.Table).Index
+	key := keyOf(dynamo.ClusterKey)
 	return []probe{
 		{"dynamodb:GetItem", "the table", func(ctx context.Context) error {
-			_, err := e.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{TableName: name, Key: key})
+			_, err := e.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &e.Site.Table, Key: key})
 			return err
 		}},
-		{"dynamodb:Query", "the table", query(nil, dynamo.AttrTargetGroup)},
-		{"dynamodb:Query", "the index " + index.Name, query(aws.String(index.Name), index.HashKey)},
-		{"dynamodb:PutItem", "the table", func(ctx context.Context) error {
-			_, err := e.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: key, ConditionExpression: never, ExpressionAttributeNames: names})
-			return err
-		}},
+		{"dynamodb:Query", "the table", e.query(nil, dynamo.AttrTargetGroup, dynamo.ClusterKey)},
+		{"dynamodb:Query", "the index " + index.Name, e.query(aws.String(index.Name), index.HashKey, dynamo.ClusterKey)},
+		{"dynamodb:PutItem", "the table", e.put(dynamo.ClusterKey)},
 		{"dynamodb:DeleteItem", "the table", func(ctx context.Context) error {
-			_, err := e.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: name, Key: key, ConditionExpression: never, ExpressionAttributeNames: names})
+			_, err := e.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &e.Site.Table, Key: key, ConditionExpression: never, ExpressionAttributeNames: neverNames})
 			return err
 		}},
+	}
+}
+
+// No item is there and not there, so nothing is ever written.
+var (
+	never      = aws.String("attribute_exists(#k) AND attribute_not_exists(#k)")
+	neverNames = map[string]string{"#k": dynamo.AttrOwner}
+)
+
+func keyOf(hash string) map[string]dynamodbtypes.AttributeValue {
+	return map[string]dynamodbtypes.AttributeValue{
+		dynamo.AttrTargetGroup: &dynamodbtypes.AttributeValueMemberS{Value: hash},
+		dynamo.AttrOwner:       &dynamodbtypes.AttributeValueMemberS{Value: nobody},
+	}
+}
+
+func (e *examination) put(hash string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := e.DynamoDB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &e.Site.Table, Item: keyOf(hash), ConditionExpression: never, ExpressionAttributeNames: neverNames})
+		return err
+	}
+}
+
+func (e *examination) query(index *string, attribute, value string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := e.DynamoDB.Query(ctx, &dynamodb.QueryInput{
+			TableName: &e.Site.Table, IndexName: index, Limit: aws.Int32(1),
+			KeyConditionExpression:    aws.String("#k = :v"),
+			ExpressionAttributeNames:  map[string]string{"#k": attribute},
+			ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{":v": &dynamodbtypes.AttributeValueMemberS{Value: value}},
+		})
+		return err
 	}
 }
 
@@ -124,7 +135,10 @@ func (e *examination) groupProbes(found keys) []probe {
 		return probes
 	}
 	group := aws.String(string(found[0].Group))
+	past := dynamo.HistoryPrefix + *group // roles may be limited to hash keys
 	return append(probes,
+		probe{"dynamodb:Query", "the history of " + *group, e.query(nil, dynamo.AttrTargetGroup, past)},
+		probe{"dynamodb:PutItem", "the history of " + *group, e.put(past)},
 		probe{"elasticloadbalancing:DescribeTargetHealth", "all target groups", func(ctx context.Context) error {
 			_, err := e.ELBv2.DescribeTargetHealth(ctx, &elbv2.DescribeTargetHealthInput{TargetGroupArn: group})
 			return err
