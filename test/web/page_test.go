@@ -59,6 +59,17 @@ func TestWhatNeedsAttention(t *testing.T) {
 	tab.well()
 }
 
+// On a small screen the table scrolls, and not the page.
+func TestSmallScreen(t *testing.T) {
+	tab := open(t, busy(t))
+	tab.do(chromedp.EmulateViewport(400, 800))
+	tab.becomes(`window.innerWidth === 400`)
+	tab.Expect(read[int](tab, `document.documentElement.scrollWidth`)).To(BeNumerically("<=", 400))
+	tab.do(chromedp.Click(chromedp.CSS(".group")), chromedp.WaitVisible(chromedp.CSS(".history")))
+	tab.photo("small", "light")
+	tab.well()
+}
+
 // A change of the table is seen without a reload, and leaves the focus and
 // what is open where they are.
 func TestLive(t *testing.T) {
