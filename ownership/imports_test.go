@@ -25,7 +25,7 @@ func TestTheCoreImportsTheStandardLibraryOnly(t *testing.T) {
 		"ownership":         nil,
 		"ownership/plan":    {"ownership"},
 		"ownership/pass":    {"ownership", "ownership/plan", "ownership/history"},
-		"ownership/admin":   {"ownership", "ownership/plan", "ownership/pass"},
+		"ownership/admin":   {"ownership", "ownership/plan", "ownership/pass", "ownership/history"},
 		"ownership/memory":  {"ownership", "ownership/history"},
 		"ownership/history": {"ownership"},
 	}

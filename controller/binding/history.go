@@ -18,11 +18,8 @@ func (r *Reconciler) account(of ownership.Record, events []history.Event) {
 	if r.Journal == nil || len(events) == 0 {
 		return
 	}
-	r.Journal.Add(history.Entry{
-		Group: of.Group, Time: r.Clock.Now(), ID: r.NewID(),
-		Cluster: of.Owner.Cluster, Binding: of.Owner.Namespace + "/" + of.Owner.Name,
-		By: "controller " + r.Version, Events: history.Merge(events),
-	})
+	key := ownership.Key{Group: of.Group, Owner: of.Owner}
+	r.Journal.Add(history.NewEntry(key, "controller "+r.Version, r.Clock.Now(), r.NewID(), events))
 }
 
 // tellPass accounts for a pass over a binding. One that ended early has a last

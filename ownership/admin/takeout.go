@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/history"
 	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/plan"
 )
@@ -32,6 +33,8 @@ type TakeOut struct {
 	// the pods of a cluster may outlive its control plane.
 	Healthy bool
 	Version string // of this program, for people who read the record
+	// Tell, if there is one, is called with what each pass did.
+	Tell func(ownership.Key, []history.Event)
 	// Progress is called for each record, as often as what is left of it
 	// changes.
 	Progress func(Progress)
@@ -144,7 +147,11 @@ func (o TakeOut) pass(ctx context.Context, key ownership.Key, ledger *ownership.
 		return Progress{Key: key, Left: len(kept), Healthy: len(kept), Completed: true}, nil
 	}
 	p := pass.Pass{Ledger: ledger, Group: o.Groups, Binding: plan.Binding{Want: kept}, Now: time.Now}
-	if err := p.Run(ctx); err != nil {
+	err = p.Run(ctx)
+	if o.Tell != nil && len(p.Report.Events) > 0 {
+		o.Tell(key, p.Report.Events)
+	}
+	if err != nil {
 		return Progress{}, alive(err)
 	}
 	return o.progress(ctx, key, ledger, kept, p.Report.Plan)

@@ -72,6 +72,14 @@ type Entry struct {
 	Expires time.Time `json:"expires,omitzero"` // when the table may remove it
 }
 
+// NewEntry is the account of a pass over a record, by that program.
+func NewEntry(of ownership.Key, by string, at time.Time, id string, events []Event) Entry {
+	return Entry{
+		Group: of.Group, Time: at, ID: id, By: by, Events: Merge(events),
+		Cluster: of.Owner.Cluster, Binding: of.Owner.Namespace + "/" + of.Owner.Name,
+	}
+}
+
 // Concerns reports whether the entry is about the target. One that has no room
 // for all its targets may be.
 func (e Entry) Concerns(t ownership.Target) bool {

@@ -22,7 +22,7 @@ import (
 type site struct {
 	region  string
 	table   admin.Table
-	history history.Reader
+	history history.Store
 	groups
 	// verify compares the table with its definition; create makes it so.
 	verify, create func(context.Context) error

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
+	"target-ownership-controller/ownership/history"
 )
 
 // leaving is the command line of retire and release.
@@ -67,7 +69,7 @@ func (a *app) leave(ctx context.Context, l leaving) error {
 	if err != nil {
 		return err
 	}
-	out := admin.TakeOut{Table: s.table, Groups: s, Cluster: l.cluster, Healthy: l.force, Version: "targetctl", Progress: a.progress}
+	out := admin.TakeOut{Table: s.table, Groups: s, Cluster: l.cluster, Healthy: l.force, Version: "targetctl", Progress: a.progress, Tell: a.tell(ctx, s)}
 	if l.group != "" {
 		if out.Only, err = s.group(ctx, l.group); err != nil {
 			return err
@@ -91,6 +93,22 @@ func (a *app) leave(ctx context.Context, l leaving) error {
 		fmt.Fprintf(a.Err, "%d targets stay because they are healthy: --force takes them out as well\n", stay)
 	}
 	return nil
+}
+
+// retention is how long the history has what targetctl did: as long as that of
+// a controller by default.
+const retention = 7 * 24 * time.Hour
+
+// tell writes what was done into the history. Should that fail, what was done
+// is done all the same.
+func (a *app) tell(ctx context.Context, s *site) func(ownership.Key, []history.Event) {
+	return func(key ownership.Key, events []history.Event) {
+		e := history.NewEntry(key, "targetctl", a.now(), rand.Text(), events)
+		e.Expires = e.Time.Add(retention)
+		if err := s.history.Record(ctx, e); err != nil {
+			fmt.Fprintf(a.Err, "the history will lack this: %v\n", err)
+		}
+	}
 }
 
 // plan says what is about to be done. A cluster that has neither an entry nor

@@ -9,6 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/history"
+	"target-ownership-controller/ownership/memory"
 )
 
 func TestRetire(t *testing.T) {
@@ -84,5 +86,43 @@ func (b *bench) hold(t *testing.T, cluster string, target ownership.Target) {
 			r.Revision = ownership.Revision{Version: seen.Version + 1, WriteID: seen.WriteID + "+"}
 			b.Expect(b.table.Put(t.Context(), r, seen)).To(Succeed())
 		}
+	}
+}
+
+// Whoever asks later who took the targets out is told that it was targetctl,
+// for the cluster. A history that cannot be written holds nothing up.
+func TestRetireIsInTheHistory(t *testing.T) {
+	for name, fault := range map[string]error{"written": nil, "refused": ownership.ErrForbidden} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				if fault != nil {
+					b.table.Intercept(func(op memory.Op) memory.Fault {
+						if op.Kind == memory.AddHistory {
+							return memory.Refuse(fault)
+						}
+						return memory.Fault{}
+					})
+				}
+				code, _, errs := b.run("cluster", "retire", "west", "--yes", "--force")
+				b.Expect(code).To(Equal(exitOK), errs)
+				b.table.Intercept(nil)
+				out := map[history.What]bool{}
+				for e, err := range b.table.History(t.Context(), history.Query{Group: arn}) {
+					b.Expect(err).NotTo(HaveOccurred())
+					b.Expect([]string{e.By, e.Cluster, e.Binding}).To(Equal([]string{"targetctl", "west", "shop/web"}))
+					b.Expect(e.Expires).To(Equal(e.Time.Add(7 * 24 * time.Hour)))
+					for _, event := range e.Events {
+						out[event.What] = true
+					}
+				}
+				if fault != nil {
+					b.Expect(out).To(BeEmpty())
+					b.Expect(errs).To(ContainSubstring("the history will lack this"))
+					return
+				}
+				b.Expect(out).To(And(HaveKey(history.Releasing), HaveKey(history.Deregistered)))
+			})
+		})
 	}
 }
