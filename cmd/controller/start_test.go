@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -76,4 +77,11 @@ func TestELBEndpoint(t *testing.T) {
 		g.Expect(err).To(HaveOccurred())
 	}
 	g.Expect([]bool{configured.calls > 0, given.calls > 0}).To(Equal([]bool{true, true}))
+}
+
+func TestRetentionZeroIsNoHistory(t *testing.T) {
+	g, api := NewWithT(t), newFakeAWS(t, 500, "")
+	site := awsconfig.Site{Table: "table", Region: "eu-west-1"}
+	g.Expect(options(settings{Site: site}, api.Config, "").Trail).To(BeNil())
+	g.Expect(options(settings{Site: site, history: time.Hour}, api.Config, "").Trail).NotTo(BeNil())
 }
