@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
 	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
@@ -23,12 +21,8 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 	}
 	err := p.Run(ctx)
 	b.report = p.Report
-	r.tellPass(b, err)
+	r.tellPass(ctx, b, err)
 	metrics.Changed(len(p.Report.Registered), len(p.Report.Deregistered))
-	if len(p.Report.Registered) > 0 || len(p.Report.Deregistered) > 0 {
-		log.FromContext(ctx).Info("target group changed", "targetGroup", b.state.group.ARN,
-			"registered", len(p.Report.Registered), "deregistered", len(p.Report.Deregistered))
-	}
 	if err == nil && groupMissing(b.report) {
 		return fmt.Errorf("target group %s: %w", b.state.group.ARN, ownership.ErrGroupMissing)
 	}

@@ -1,9 +1,12 @@
 package binding
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/history"
@@ -13,9 +16,21 @@ import (
 // keeps no pass waiting.
 type Journal interface{ Add(history.Entry) }
 
-// account writes down what was done about a record.
-func (r *Reconciler) account(of ownership.Record, events []history.Event) {
-	if r.Journal == nil || len(events) == 0 {
+// maxLogged is how many targets a line of the log names.
+const maxLogged = 10
+
+// account tells what was done about a record: the log has a line for each
+// decision, and the history an entry for all of them.
+func (r *Reconciler) account(ctx context.Context, of ownership.Record, events []history.Event) {
+	if len(events) == 0 {
+		return
+	}
+	logger := log.FromContext(ctx).WithValues("targetGroup", of.Group, "owner", of.Owner.String())
+	for _, e := range history.Merge(events) {
+		logger.Info("targets "+string(e.What), "reason", e.Reason, "count", len(e.Targets),
+			"targets", e.Targets[:min(len(e.Targets), maxLogged)], "others", e.Others)
+	}
+	if r.Journal == nil {
 		return
 	}
 	key := ownership.Key{Group: of.Group, Owner: of.Owner}
@@ -24,7 +39,7 @@ func (r *Reconciler) account(of ownership.Record, events []history.Event) {
 
 // tellPass accounts for a pass over a binding. One that ended early has a last
 // plan that was not carried out, so that what stood before it still stands.
-func (r *Reconciler) tellPass(b *round, err error) {
+func (r *Reconciler) tellPass(ctx context.Context, b *round, err error) {
 	events := b.report.Events
 	if len(b.missing) > 0 {
 		events = append(events, history.Event{What: history.Missing, Reason: takenOut, Targets: b.missing})
@@ -32,7 +47,7 @@ func (r *Reconciler) tellPass(b *round, err error) {
 	if err == nil {
 		events = append(events, b.state.begun(b.report.Standing)...)
 	}
-	r.account(b.state.ledger.Record(), events)
+	r.account(ctx, b.state.ledger.Record(), events)
 }
 
 const takenOut = "somebody who does not read the table took it out of the group"
@@ -71,9 +86,9 @@ const (
 )
 
 // gaveUp tells that a record was deleted with its targets in it.
-func (r *Reconciler) gaveUp(record ownership.Record, reason string) {
+func (r *Reconciler) gaveUp(ctx context.Context, record ownership.Record, reason string) {
 	targets := slices.AppendSeq(slices.Collect(maps.Keys(record.Held)), maps.Keys(record.Releasing))
 	if len(targets) > 0 {
-		r.account(record, []history.Event{{What: history.GaveUp, Reason: reason, Targets: targets}})
+		r.account(ctx, record, []history.Event{{What: history.GaveUp, Reason: reason, Targets: targets}})
 	}
 }

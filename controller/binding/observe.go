@@ -44,10 +44,7 @@ func (r *Reconciler) compare(ctx context.Context, b *round) error {
 		return nil
 	}
 	b.missing = st.ledger.Listed(present(health))
-	if missing := b.missing; len(missing) > 0 {
-		metrics.Repaired(len(missing))
-		log.FromContext(ctx).Info("targets were taken out by somebody else and will be registered again", "targets", len(missing), "first", missing[0])
-	}
+	metrics.Repaired(len(b.missing))
 	b.compared, st.nextCompare = true, r.Clock.Now().Add(jitter(r.ComparePeriod))
 	return nil
 }

@@ -185,7 +185,7 @@ func (r *Reconciler) clear(ctx context.Context, ledger *ownership.Ledger) error 
 	p := pass.Pass{Ledger: ledger, Group: r.Groups, Binding: plan.Binding{}, Now: r.Clock.Now}
 	err := p.Run(ctx)
 	record := ledger.Record()
-	r.account(record, p.Report.Events)
+	r.account(ctx, record, p.Report.Events)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (r *Reconciler) clear(ctx context.Context, ledger *ownership.Ledger) error 
 	if err := ledger.Forget(ctx); err != nil {
 		return err
 	}
-	r.gaveUp(record, missingGroup)
+	r.gaveUp(ctx, record, missingGroup)
 	return nil
 }
 

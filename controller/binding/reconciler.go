@@ -274,6 +274,6 @@ func (r *Reconciler) forgetRecord(ctx context.Context, b *round) error {
 	if err := b.state.ledger.Forget(ctx); err != nil {
 		return err
 	}
-	r.gaveUp(left, reason)
+	r.gaveUp(ctx, left, reason)
 	return nil
 }
