@@ -61,7 +61,8 @@ func TestEntriesAreWrittenInOrderAndExpire(t *testing.T) {
 		trail.Add(entry(2))
 		synctest.Wait()
 		g.Expect(written(t, table)).To(Equal([]string{"1", "2"}))
-		for e := range table.History(t.Context(), history.Query{Group: group, Limit: 1}) {
+		for e, err := range table.History(t.Context(), history.Query{Group: group, Limit: 1}) {
+			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(e.Expires).To(Equal(e.Time.Add(168 * time.Hour)))
 		}
 	})
