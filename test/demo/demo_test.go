@@ -86,3 +86,16 @@ func TestKeptCommandsAreComplete(t *testing.T) {
 	g.Expect(strings.Join(strings.Fields(out.String()), " ")).To(Equal(
 		`AWS_ACCESS_KEY_ID=demo AWS_SECRET_ACCESS_KEY=demo AWS_DEFAULT_REGION=eu-west-1 \ aws dynamodb list-tables`))
 }
+
+// The names are those that AWS's SDKs and tools read.
+func TestKeptEnvironmentIsComplete(t *testing.T) {
+	g := NewWithT(t)
+	var out strings.Builder
+	s := newStage(Options{Out: &out})
+	s.printEnvironment("http://127.0.0.1:1", "http://127.0.0.1:2")
+	g.Expect(out.String()).To(And(
+		ContainSubstring("export AWS_ACCESS_KEY_ID=demo AWS_SECRET_ACCESS_KEY=demo AWS_REGION=eu-west-1 AWS_DEFAULT_REGION=eu-west-1\n"),
+		ContainSubstring("export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:1\n"),
+		ContainSubstring("export AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2=http://127.0.0.1:2\n"),
+	))
+}

@@ -19,6 +19,9 @@ func (s *stage) keep() {
 			s.screen.print(indent + indent + "tail -f " + site.controller.Log)
 		}
 	}
+	if s.table != nil && s.elb != nil {
+		s.printEnvironment(s.endpoint, s.elb.URL())
+	}
 	if s.table != nil {
 		s.screen.print("", indent+"ownership table: the records, and an entry for each cluster")
 		s.printAWS("dynamodb scan --table-name " + s.tableName + " --endpoint-url " + s.endpoint)
@@ -28,6 +31,16 @@ func (s *stage) keep() {
 			indent+indent+"curl -s "+s.elb.URL())
 		s.printAWS("elbv2 describe-target-health --endpoint-url " + s.elb.URL() + " --target-group-arn " + s.group.ARN)
 	}
+}
+
+// printEnvironment prints what targetctl and the AWS CLI need to work on what
+// runs here.
+func (s *stage) printEnvironment(table, loadBalancer string) {
+	s.screen.print("", indent+"who owns what, in a shell in the root of the checkout (docs/getting-started.md)",
+		indent+indent+"export AWS_ACCESS_KEY_ID=demo AWS_SECRET_ACCESS_KEY=demo AWS_REGION="+region+" AWS_DEFAULT_REGION="+region,
+		indent+indent+"export AWS_ENDPOINT_URL_DYNAMODB="+table,
+		indent+indent+"export AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2="+loadBalancer,
+		indent+indent+"bin/targetctl owners "+app)
 }
 
 // printAWS prints a command of the AWS CLI with all that it needs. The
