@@ -3,11 +3,12 @@
 # A program is left alone when its stamp in bin/.stamps says that the pinned
 # version is there. Everything Go comes through the module proxy.
 #
-#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|helm-docs|golangci-lint|gotestsum|shellcheck|spin|tflint|dynalite|chromium|envtest]...
+#   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|helm-docs|golangci-lint|gotestsum|shellcheck|spin|tflint|hugo|dynalite|chromium|envtest]...
 #
-# Without names: everything but envtest. chromium is used from PATH; only root on
-# a Debian has it installed, system-wide. envtest is what light clusters need:
-# etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest has them.
+# Without names: everything but envtest and hugo, which only the site of the docs
+# needs. chromium is used from PATH; only root on a Debian has it installed,
+# system-wide. envtest is what light clusters need: etcd and kubernetes, unless
+# KUBEBUILDER_ASSETS or setup-envtest has them.
 set -euo pipefail
 set -m # a process group for each job, see end
 export CGO_ENABLED=0 # as in the Makefile, to share its build cache
@@ -18,6 +19,7 @@ helm_docs_version=v1.14.2
 golangci_lint_version=v2.15.0
 gotestsum_version=v1.13.0
 tflint_version=v0.64.0
+hugo_version=v0.164.0
 
 tools=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$tools/../.." && pwd)
@@ -176,6 +178,11 @@ install_tflint() {
 	mv "$new/tflint" "$bin/tflint"
 }
 
+install_hugo() {
+	go_install github.com/gohugoio/hugo "$hugo_version"
+	mv "$new/hugo" "$bin/hugo"
+}
+
 install_dynalite() { (cd "$dynalite" && npm ci); }
 
 install_chromium() {
@@ -209,6 +216,7 @@ require() {
 	golangci-lint) install golangci-lint $golangci_lint_version "4 minutes" "$bin/golangci-lint" ;;
 	gotestsum) install gotestsum $gotestsum_version "half a minute" "$bin/gotestsum" ;;
 	tflint) install tflint $tflint_version "4 minutes" "$bin/tflint" ;;
+	hugo) install hugo $hugo_version "4 minutes" "$bin/hugo" ;;
 	shellcheck | spin)
 		if command -v "$1" >/dev/null; then
 			say "$1 is $(command -v "$1")"
