@@ -23,6 +23,9 @@
 {{- if and (not .metrics.enabled) (or .metrics.podMonitor.enabled .metrics.serviceMonitor.enabled .metrics.service.enabled) -}}
 {{- $wrong = append $wrong "metrics.enabled: there are no metrics to scrape; enable them, or disable metrics.podMonitor, metrics.serviceMonitor and metrics.service" -}}
 {{- end -}}
+{{- if and .metrics.webView (not .metrics.enabled) -}}
+{{- $wrong = append $wrong "metrics.webView: the page is served beside the metrics; set metrics.enabled" -}}
+{{- end -}}
 {{- if and (ne (toString .podDisruptionBudget.minAvailable) "") (ne (toString .podDisruptionBudget.maxUnavailable) "") -}}
 {{- $wrong = append $wrong "podDisruptionBudget.minAvailable: set maxUnavailable to \"\" beside it; Kubernetes takes one of them" -}}
 {{- end -}}
