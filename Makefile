@@ -39,10 +39,11 @@ unit: ## Run the tests that need no control plane: seconds
 	go test ./...
 
 .PHONY: bench
-bench: build ## Measure passes, a cold start, counted calls, binary and memory
+bench: build ## Measure passes, a cold start, other methods beside ours, binary and memory
 	@$(INSTALL) etcd kubernetes
 	cd test && go test -run '^$$' -bench Replace -benchtime 20x ./bench/...
 	cd test && go test -run '^$$' -bench ColdStart -benchtime 1x ./bench/...
+	cd test && go test -run '^$$' -bench Compare -benchtime 1x -timeout 30m ./bench -json $(BIN)/bench.json
 
 .PHONY: chaos
 chaos: ## Simulate clusters in trouble (SEEDS=4000 runs, about 3 million steps), and compare methods

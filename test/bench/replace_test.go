@@ -27,13 +27,10 @@ import (
 	"target-ownership-controller/test/table"
 )
 
-// The latencies of the measurement.
 const (
-	elbLatency   = 30 * time.Millisecond
-	tableLatency = 5 * time.Millisecond
-	targets      = 150
-	namespace    = "shop"
-	service      = "web"
+	targets   = 150
+	namespace = "shop"
+	service   = "web"
 )
 
 // BenchmarkReplaceOnePod has 150 targets in a shared group and replaces one
@@ -43,7 +40,7 @@ const (
 func BenchmarkReplaceOnePod(b *testing.B) {
 	w := prepare(b)
 	w.bind(b, service)
-	w.sim.Intercept(func(elbsim.Call) elbsim.Fault { return elbsim.Fault{Latency: elbLatency} })
+	w.sim.Intercept(func(elbsim.Call) elbsim.Fault { return elbsim.Fault{Latency: *elbLatency} })
 	w.run(b)
 	addresses := make([]string, targets)
 	for i := range addresses {
@@ -130,7 +127,7 @@ func (w *world) start(b *testing.B, mgr manager.Manager) {
 type slow struct{ http.RoundTripper }
 
 func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(tableLatency)
+	time.Sleep(*tableLatency)
 	return s.RoundTripper.RoundTrip(r)
 }
 

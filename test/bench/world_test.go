@@ -54,10 +54,13 @@ func scheme(b *testing.B) *runtime.Scheme {
 }
 
 // bind makes a group, a Service without endpoints, and their binding.
-func (w *world) bind(b *testing.B, name string) {
+func (w *world) bind(b *testing.B, name string) { b.Helper(); w.bindIn(b, namespace, name) }
+
+// bindIn does so in a namespace, and returns the ARN of the group.
+func (w *world) bindIn(b *testing.B, namespace, name string) string {
 	b.Helper()
 	ctx := b.Context()
-	group, err := w.sim.CreateGroup(elbsim.Group{Name: name, Protocol: "HTTP", Port: 80, VPCID: "vpc-0123456789abcdef0", TargetType: "ip"})
+	group, err := w.sim.CreateGroup(elbsim.Group{Name: namespace + "-" + name, Protocol: "HTTP", Port: 80, VPCID: "vpc-0123456789abcdef0", TargetType: "ip"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,4 +78,5 @@ func (w *world) bind(b *testing.B, name string) {
 	if err := w.cluster.Client.Create(ctx, binding); err != nil {
 		b.Fatal(err)
 	}
+	return group.ARN
 }
