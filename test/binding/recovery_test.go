@@ -84,9 +84,10 @@ func TestCase17ABindingWithATroubleOfItsOwnIsNotTriedForOthers(t *testing.T) {
 	w.Expect(east.reconciles("b").RequeueAfter).To(BeNumerically("<=", 2*time.Second))
 }
 
-// A pass that needs the table alone shows as well that it serves.
-func TestCase17APassThatOnlyUsedTheTableWakesOthers(t *testing.T) {
-	w := newWorld(t)
+// sharesAnAddress returns a cluster that can let 10.0.0.1 go without a call to
+// the load balancer: another one holds it too.
+func (w *world) sharesAnAddress() *site {
+	w.t.Helper()
 	east, west := w.cluster("east"), w.cluster("west")
 	west.runs("web", "10.0.0.1")
 	west.binds("web")
@@ -94,6 +95,13 @@ func TestCase17APassThatOnlyUsedTheTableWakesOthers(t *testing.T) {
 	east.runs("web", "10.0.0.1", "10.0.0.2")
 	east.binds("web")
 	east.settles("web")
+	return east
+}
+
+// A pass that needs the table alone shows as well that it serves.
+func TestCase17APassThatOnlyUsedTheTableWakesOthers(t *testing.T) {
+	w := newWorld(t)
+	east := w.sharesAnAddress()
 	east.outage("a")
 	east.calm()
 	east.forget()
@@ -106,13 +114,7 @@ func TestCase17APassThatOnlyUsedTheTableWakesOthers(t *testing.T) {
 // That the table serves says nothing about the load balancer.
 func TestCase17APassThatOnlyUsedTheTableLeavesThoseThatWaitForTheLoadBalancer(t *testing.T) {
 	w := newWorld(t)
-	east, west := w.cluster("east"), w.cluster("west")
-	west.runs("web", "10.0.0.1")
-	west.binds("web")
-	west.reconciles("web")
-	east.runs("web", "10.0.0.1", "10.0.0.2")
-	east.binds("web")
-	east.settles("web")
+	east := w.sharesAnAddress()
 	w.elbSays(elbsim.Throttled(), "RegisterTargets")
 	east.runs("a", "10.0.1.1")
 	east.binds("a")

@@ -141,14 +141,22 @@ func TestCase12ALateRegistrationOfAPassThatWasSucceeded(t *testing.T) {
 	w.expectGroup(at8080(pods(1, 6)...)...)
 }
 
-// The row of a record goes while its orphaned targets are being taken out.
-func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
-	w := newWorld(t)
+// leavesATarget returns a cluster whose binding has gone without its finalizer
+// and left a target in the group.
+func (w *world) leavesATarget() *site {
+	w.t.Helper()
 	east := w.cluster("east")
 	east.runs("web", "10.0.0.1")
 	east.binds("web")
 	east.reconciles("web")
 	east.loses("web")
+	return east
+}
+
+// The row of a record goes while its orphaned targets are being taken out.
+func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
+	w := newWorld(t)
+	east := w.leavesATarget()
 	east.restarts()
 
 	ctx, stop := context.WithTimeout(t.Context(), patience)
@@ -177,11 +185,7 @@ func TestCase13ASweepRemembersWhatTheTableLost(t *testing.T) {
 // before it. What the sweep knew then is not true for ever.
 func TestCase13ASweepForgetsARecordThatIsWorkedOn(t *testing.T) {
 	w := newWorld(t)
-	east := w.cluster("east")
-	east.runs("web", "10.0.0.1")
-	east.binds("web")
-	east.reconciles("web")
-	east.loses("web")
+	east := w.leavesATarget()
 	east.restarts()
 	east.gate.unrenewed = 1
 	orphans := &binding.Orphans{Reconciler: east.Reconciler, Period: time.Millisecond}
@@ -223,11 +227,7 @@ func TestCase13ASweepForgetsARecordThatIsWorkedOn(t *testing.T) {
 // proof that the ID is still this cluster's, and is asked about again.
 func TestABindingThatVanishedWaitsForTheClaim(t *testing.T) {
 	w := newWorld(t)
-	east := w.cluster("east")
-	east.runs("web", "10.0.0.1")
-	east.binds("web")
-	east.reconciles("web")
-	east.loses("web")
+	east := w.leavesATarget()
 
 	east.gate.unrenewed = 1
 	next, err := east.try(t.Context(), east.key("web"))
@@ -244,11 +244,7 @@ func TestABindingThatVanishedWaitsForTheClaim(t *testing.T) {
 // The same while the process still knows the binding.
 func TestABindingThatVanishedLeavesNothingThoughItsRowWasLost(t *testing.T) {
 	w := newWorld(t)
-	east := w.cluster("east")
-	east.runs("web", "10.0.0.1")
-	east.binds("web")
-	east.reconciles("web")
-	east.loses("web")
+	east := w.leavesATarget()
 	w.losesRow(east.owner("web"))
 	east.settles("web")
 	w.expectGroup()
