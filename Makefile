@@ -43,7 +43,7 @@ bench: build ## Measure passes, a cold start, other methods beside ours, binary 
 	@$(INSTALL) etcd kubernetes
 	cd test && go test -run '^$$' -bench Replace -benchtime 20x ./bench/...
 	cd test && go test -run '^$$' -bench ColdStart -benchtime 1x ./bench/...
-	cd test && go test -run '^$$' -bench Compare -benchtime 1x -timeout 30m ./bench -json $(BIN)/bench.json
+	cd test && go test -run '^$$' -bench Compare -benchtime 1x -timeout 30m ./bench -figures $(BIN)/bench.json
 
 .PHONY: chaos
 chaos: ## Simulate clusters in trouble (SEEDS=4000 runs, about 3 million steps), and compare methods

@@ -18,7 +18,7 @@ var (
 	elbLatency   = flag.Duration("elb-latency", 30*time.Millisecond, "of a call to the load balancer")
 	tableLatency = flag.Duration("table-latency", 5*time.Millisecond, "of a call to the table")
 	rounds       = flag.Int("rounds", 10, "how often each change is made")
-	output       = flag.String("json", "", "file for the figures")
+	output       = flag.String("figures", "", "file for the figures, as JSON")
 )
 
 // contenders are compared. The last is what the others are a ratio of.
