@@ -23,7 +23,7 @@ import (
 // The leader lease, and the events about it, are in one namespace.
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;create;update
-// +kubebuilder:rbac:groups="",namespace=system,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",namespace=system,resources=events,verbs=create
 
 // leaseID is the name of the leader lease.
 const leaseID = "target-ownership-controller-leader"

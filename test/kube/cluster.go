@@ -40,6 +40,9 @@ type Cluster struct {
 	// APIServerLog is the file kube-apiserver logs to; the other programs log
 	// beside it. All are removed by Stop.
 	APIServerLog string
+	// AuditLog has the requests, one JSON audit.k8s.io/v1 Event in a line, if
+	// the cluster was started with Options.Audit.
+	AuditLog string
 
 	dir      string
 	binaries binaries

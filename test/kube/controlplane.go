@@ -37,7 +37,15 @@ func (c *Cluster) startControlPlane(ctx context.Context) error {
 	if err := c.run(c.binaries.program("etcd"), c.etcdArgs()...); err != nil {
 		return err
 	}
-	if err := c.run(c.binaries.program("kube-apiserver"), c.apiServerArgs(port)...); err != nil {
+	args := c.apiServerArgs(port)
+	if c.options.Audit {
+		audit, err := c.auditArgs()
+		if err != nil {
+			return err
+		}
+		args = append(args, audit...)
+	}
+	if err := c.run(c.binaries.program("kube-apiserver"), args...); err != nil {
 		return err
 	}
 	c.APIServerLog = c.file("kube-apiserver.log")
@@ -84,6 +92,17 @@ func (c *Cluster) apiServerArgs(port int) []string {
 		"--enable-priority-and-fairness=false",
 		"--endpoint-reconciler-type=none", // no slices for the API server itself
 	}
+}
+
+// auditArgs have who asked for what, and by which rule it was allowed, written
+// down before the answer is sent.
+func (c *Cluster) auditArgs() ([]string, error) {
+	const policy = `{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}`
+	if err := os.WriteFile(c.file("audit-policy.json"), []byte(policy), 0o600); err != nil {
+		return nil, err
+	}
+	c.AuditLog = c.file("audit.log")
+	return []string{"--audit-policy-file=" + c.file("audit-policy.json"), "--audit-log-path=" + c.AuditLog}, nil
 }
 
 // writeCredentials writes the administrator's token and the key that signs

@@ -30,6 +30,9 @@ type Options struct {
 	// Scheme is what Cluster.Client knows. Default: client-go's scheme.
 	Scheme *runtime.Scheme
 
+	// Audit has kube-apiserver write down each request in [Cluster.AuditLog].
+	Audit bool
+
 	// Full adds kube-controller-manager, kube-scheduler and kwok, so that
 	// Deployments roll, pods get addresses and EndpointSlices are written.
 	Full bool
