@@ -77,6 +77,13 @@ lint: generate ## gofmt, vet, import rules, shell, Terraform, generated files up
 	@PATH=$$PATH:$(BIN); if command -v shellcheck >/dev/null; then shellcheck test/tools/*.sh .ci/run; else echo "lint: there is no shellcheck, so shell scripts are NOT checked" >&2; fi
 	@$(BIN)/tflint --chdir terraform --recursive
 
+.PHONY: docs
+docs: ## Build the site of docs/ into bin/site and check every link (hugo takes 4 minutes, once)
+	@$(INSTALL) hugo
+	@cd test && go test -count=1 ./docs
+	@HUGO_CACHEDIR=$(BIN)/.hugo $(BIN)/hugo --config docs/site/hugo.toml --destination $(BIN)/site --cleanDestinationDir --noBuildLock --quiet
+	@echo "docs: open bin/site/index.html"
+
 .PHONY: tools
 tools: ## Build all tools into bin/ (the first time takes about 25 minutes)
 	@$(INSTALL)
