@@ -89,6 +89,11 @@ func NewGate() *Gate {
 func (g *Gate) Check() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.check()
+}
+
+// check is Check for those who have the lock.
+func (g *Gate) check() error {
 	if c := g.reason(); c != nil {
 		return c
 	}
@@ -129,12 +134,13 @@ func (g *Gate) Mark() Mark {
 // A [RetiredError] comes with that proof too: to be retired is no reason to
 // leave to others what is still one's own to take out.
 func (g *Gate) CheckSince(m Mark) error {
-	err := g.Check()
+	// One lock for both answers: a renewal in between could refuse the ID.
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	err := g.check()
 	if retired := (*RetiredError)(nil); err != nil && !errors.As(err, &retired) {
 		return err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.claim.number > m {
 		return err
 	}
