@@ -20,13 +20,20 @@ import (
 	"target-ownership-controller/controller/api/v1beta1"
 )
 
-// The leader lease, and the events about it, are in one namespace.
+// The leader lease, and the events about it, are in one namespace. Other leases
+// there are no concern of ours; only to create cannot be limited to a name
+// (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources).
 //
-// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=create
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,resourceNames=target-ownership-controller-leader,verbs=get;update
 // +kubebuilder:rbac:groups="",namespace=system,resources=events,verbs=create
 
 // leaseID is the name of the leader lease.
 const leaseID = "target-ownership-controller-leader"
+
+// shutdownTimeout is for the calls that are under way, with their budget of 20 s.
+// A pod has 30 s by default, which leaves some for the history and the lease.
+const shutdownTimeout = 22 * time.Second
 
 // podNamespace is where a pod finds the namespace that it runs in
 // (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/).
@@ -51,6 +58,7 @@ func newManager(s settings, config *rest.Config) (manager.Manager, error) {
 		LeaderElectionID:              leaseID,
 		LeaderElectionNamespace:       s.namespace,
 		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       new(shutdownTimeout),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the manager: %w", blameFlag(err, "--health-probe-bind-address"))

@@ -32,7 +32,8 @@ var byRole = regexp.MustCompile(`of ((?:Cluster)?Role) "target-ownership-control
 
 // used are the permissions of the chart's roles that the service account has
 // used. What is granted to everybody, such as discovery, is not among them.
-func used(t *testing.T, cluster *kube.Cluster) map[string]bool {
+// A permission that is granted for one name counts as used for that name only.
+func used(t *testing.T, cluster *kube.Cluster, granted map[string]bool) map[string]bool {
 	t.Helper()
 	g := NewWithT(t)
 	log, err := os.Open(cluster.AuditLog)
@@ -54,7 +55,11 @@ func used(t *testing.T, cluster *kube.Cluster) map[string]bool {
 		if e.ObjectRef.Subresource != "" {
 			resource += "/" + e.ObjectRef.Subresource
 		}
-		all[permission(role[1], e.ObjectRef.APIGroup, resource, e.Verb)] = true
+		p := permission(role[1], e.ObjectRef.APIGroup, resource, e.Verb)
+		if named := p + " " + e.ObjectRef.Name; granted[named] {
+			p = named
+		}
+		all[p] = true
 	}
 	g.Expect(lines.Err()).NotTo(HaveOccurred())
 	return all
@@ -78,7 +83,13 @@ func granted(t *testing.T, cluster *kube.Cluster) map[string]bool {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
 					for _, verb := range rule.Verbs {
-						all[permission(kind, group, resource, verb)] = true
+						p := permission(kind, group, resource, verb)
+						if len(rule.ResourceNames) == 0 {
+							all[p] = true
+						}
+						for _, name := range rule.ResourceNames {
+							all[p+" "+name] = true
+						}
 					}
 				}
 			}
