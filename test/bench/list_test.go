@@ -61,7 +61,7 @@ func runLists(tracks bool) func(*testing.B, *side) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.run(b, mgr)
+		s.start(b, mgr)
 	}
 }
 

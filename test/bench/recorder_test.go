@@ -113,8 +113,8 @@ func groupCall(_ *http.Request, body []byte) string {
 
 // The kinds of calls that change something in Kubernetes.
 const (
-	kubernetesWrite = "Kubernetes write"
-	kubernetesEvent = "Kubernetes event"
+	kubernetesWrite = "KubernetesWrite"
+	kubernetesEvent = "KubernetesEvent"
 )
 
 func kubernetesCall(r *http.Request, _ []byte) string {

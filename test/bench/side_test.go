@@ -75,8 +75,6 @@ func (s *side) manager(b *testing.B) manager.Manager {
 	return mgr
 }
 
-func (s *side) run(b *testing.B, mgr manager.Manager) { s.start(b, mgr) }
-
 func (s *side) elbClient() *elbv2.Client {
 	return s.sim.Client(s.namespace, func(o *elbv2.Options) {
 		o.HTTPClient = &http.Client{Transport: recorded{s.recorder, &http.Transport{}, *elbLatency, groupCall}}
@@ -117,11 +115,12 @@ func (s *side) control(b *testing.B, t controller.Table) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.run(b, mgr)
+	s.start(b, mgr)
 }
 
 // sample is what a controller made of one change.
 type sample struct {
+	delivered                      time.Duration // from the write of the slices to the first event
 	registered, deregistered, pass time.Duration // from the first event to the last answer
 	calls                          map[string]int
 	bytes                          int64
@@ -140,8 +139,9 @@ func (s *side) replace(b *testing.B, n, k int) sample {
 	s.addresses = kept
 	s.forgetEvents()
 	s.clear()
+	begun := time.Now()
 	s.write(b, before)
-	return s.measure(s.atRest(b))
+	return s.measure(begun, s.atRest(b))
 }
 
 func (s *side) forgetEvents() {
@@ -205,9 +205,9 @@ func (s *side) atRest(b *testing.B) []made {
 	return nil
 }
 
-func (s *side) measure(calls []made) sample {
+func (s *side) measure(begun time.Time, calls []made) sample {
 	event := <-s.wrote
-	m := sample{calls: map[string]int{}}
+	m := sample{delivered: event.Sub(begun), calls: map[string]int{}}
 	for _, c := range calls {
 		m.calls[c.kind]++
 		m.bytes += c.bytes
@@ -221,4 +221,18 @@ func (s *side) measure(calls []made) sample {
 		}
 	}
 	return m
+}
+
+func address(i int) string { return fmt.Sprintf("10.%d.%d.%d", i/40000, i/200%200, i%200+1) }
+
+func (w *world) start(b *testing.B, mgr manager.Manager) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	b.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			b.Errorf("the controller ended with: %v", err)
+		}
+	})
 }

@@ -17,24 +17,25 @@ import (
 	"target-ownership-controller/test/table"
 )
 
+const (
+	namespace = "shop"
+	service   = "web"
+)
+
 // world is one cluster with shared groups, and no controller yet.
 type world struct {
-	cluster  *kube.Cluster
-	sim      *elbsim.Simulator
-	changes  chan elbsim.Mutation
-	arrivals chan arrival
+	cluster *kube.Cluster
+	sim     *elbsim.Simulator
 }
 
 func prepare(b *testing.B) *world {
 	b.Helper()
 	ctrl.SetLogger(logr.Discard()) // keeps the controller's log out of the figures
-	w := &world{changes: make(chan elbsim.Mutation, 10000), arrivals: make(chan arrival, 10000)}
-	w.sim = elbsim.New(elbsim.Options{Region: table.Region})
+	w := &world{sim: elbsim.New(elbsim.Options{Region: table.Region})}
 	if _, err := w.sim.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(w.sim.Close)
-	b.Cleanup(w.sim.Observe(func(m elbsim.Mutation) { w.changes <- m }))
 
 	w.cluster = kube.ForTest(b, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/files/crds"}, Scheme: scheme(b)})
 	if err := w.cluster.CreateNamespace(b.Context(), namespace); err != nil {
