@@ -31,7 +31,7 @@ soak: build ## Real parts that fail for DURATION (5m), with faults drawn from SE
 
 .PHONY: test
 test: build ## Run every test, with one summary
-	@$(INSTALL) etcd kubernetes kwok dynalite gotestsum chromium
+	@$(INSTALL) etcd kubernetes kwok dynalite gotestsum chromium hugo
 	@$(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- test/tools/test.sh
 
 .PHONY: unit

@@ -5,10 +5,10 @@
 #
 #   test/tools/install.sh [etcd|kubernetes|kwok|controller-gen|helm-docs|golangci-lint|gotestsum|shellcheck|spin|tflint|hugo|dynalite|chromium|envtest]...
 #
-# Without names: everything but envtest and hugo, which only the site of the docs
-# needs. chromium is used from PATH; only root on a Debian has it installed,
-# system-wide. envtest is what light clusters need: etcd and kubernetes, unless
-# KUBEBUILDER_ASSETS or setup-envtest has them.
+# Without names: everything but envtest and hugo. chromium is used from PATH;
+# only root on a Debian has it installed, system-wide. envtest is what light
+# clusters need: etcd and kubernetes, unless KUBEBUILDER_ASSETS or setup-envtest
+# has them.
 set -euo pipefail
 set -m # a process group for each job, see end
 export CGO_ENABLED=0 # as in the Makefile, to share its build cache
