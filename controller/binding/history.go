@@ -25,16 +25,16 @@ func (r *Reconciler) account(ctx context.Context, of ownership.Record, events []
 	if len(events) == 0 {
 		return
 	}
+	key := ownership.Key{Group: of.Group, Owner: of.Owner}
+	entry := history.NewEntry(key, "controller "+r.Version, r.Clock.Now(), r.NewID(), events)
 	logger := log.FromContext(ctx).WithValues("targetGroup", of.Group, "owner", of.Owner.String())
-	for _, e := range history.Merge(events) {
+	for _, e := range entry.Events {
 		logger.Info("targets "+string(e.What), "reason", e.Reason, "count", len(e.Targets),
 			"targets", e.Targets[:min(len(e.Targets), maxLogged)], "others", e.Others)
 	}
-	if r.Journal == nil {
-		return
+	if r.Journal != nil {
+		r.Journal.Add(entry)
 	}
-	key := ownership.Key{Group: of.Group, Owner: of.Owner}
-	r.Journal.Add(history.NewEntry(key, "controller "+r.Version, r.Clock.Now(), r.NewID(), events))
 }
 
 // tellPass accounts for a pass over a binding. One that ended early has a last

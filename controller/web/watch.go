@@ -64,11 +64,10 @@ type watch struct {
 	pulses  map[string]pulse
 }
 
-// pulse is a cluster's heartbeat as it was when it changed last, on our clock.
+// pulse is a cluster as it was when its heartbeat changed last, on our clock.
 type pulse struct {
-	seq         int64
-	fingerprint string
-	at          time.Time
+	cluster admin.Cluster
+	at      time.Time
 }
 
 func newWatch(ctx context.Context, source Source) *watch {
@@ -155,19 +154,16 @@ func (w *watch) feel(s *admin.Survey) {
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
 		before, known := w.pulses[c.ID]
-		now := pulse{c.HeartbeatSeq, c.Fingerprint, s.At}
 		if !known {
-			pulses[c.ID] = now
+			pulses[c.ID] = pulse{*c, s.At}
 			continue
 		}
-		c.Watched = &admin.Watched{Seconds: s.At.Sub(before.at).Seconds(), Heartbeats: c.HeartbeatSeq - before.seq}
-		if before.fingerprint != c.Fingerprint {
-			c.Watched.Was = before.fingerprint
-		}
-		if before.seq == now.seq && before.fingerprint == now.fingerprint {
+		now := pulse{*c, s.At}
+		if before.cluster.HeartbeatSeq == c.HeartbeatSeq && before.cluster.Fingerprint == c.Fingerprint {
 			now = before
 		}
 		pulses[c.ID] = now
+		c.Watched = admin.Watch(before.cluster, *c, s.At.Sub(before.at))
 	}
 	w.pulses = pulses
 }

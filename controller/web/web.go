@@ -33,14 +33,14 @@ type Source struct {
 	Refresh time.Duration
 }
 
-// View serves the page. It is safe for concurrent use.
-type View struct {
+// view answers what the page asks for.
+type view struct {
 	watch *watch
 	past  *past
-	pages http.Handler
 }
 
-// New returns a view that reads until ctx ends. The page and all it asks for
+// New returns a handler that reads until ctx ends, and is safe for concurrent
+// use. The page and all it asks for
 // are below the path that the handler is mounted on, with the path stripped.
 // hosts are names under which browsers may ask for it, beside IP addresses
 // and localhost.
@@ -50,23 +50,23 @@ func New(ctx context.Context, source Source, hosts ...string) http.Handler {
 	if err != nil {
 		panic(err) // the directory is part of this program
 	}
-	v := &View{watch: newWatch(ctx, source), past: newPast(source.History, source.Refresh), pages: http.FileServerFS(page)}
+	v := &view{watch: newWatch(ctx, source), past: newPast(source.History, source.Refresh)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /site.json", v.site)
 	mux.HandleFunc("GET /history.json", v.history)
-	mux.Handle("GET /", v.pages)
+	mux.Handle("GET /", http.FileServerFS(page))
 	return guard(mux, hosts)
 }
 
 // site answers with the last survey.
-func (v *View) site(w http.ResponseWriter, r *http.Request) {
+func (v *view) site(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	answer(w, r, v.watch.last(ctx))
 }
 
 // history answers with what happened in a group that the last survey has.
-func (v *View) history(w http.ResponseWriter, r *http.Request) {
+func (v *view) history(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	group, known := v.watch.last(ctx).group(r.FormValue("group"))

@@ -30,8 +30,8 @@ type Watched struct {
 	Was string `json:"fingerprintBefore,omitempty"`
 }
 
-// watched is what became of an entry in between.
-func watched(before, after Cluster, d time.Duration) *Watched {
+// Watch is what became of an entry in between, which was d.
+func Watch(before, after Cluster, d time.Duration) *Watched {
 	w := &Watched{Seconds: d.Seconds(), Heartbeats: after.HeartbeatSeq - before.HeartbeatSeq}
 	if before.Fingerprint != after.Fingerprint {
 		w.Was = before.Fingerprint
@@ -90,7 +90,7 @@ func (l *ClusterList) watch(ctx context.Context, registry ownership.Registry, d 
 	for i, before := range l.Clusters {
 		if entry, there := entries[before.ID]; there {
 			after := newCluster(entry)
-			after.Watched = watched(before, after, lasted)
+			after.Watched = Watch(before, after, lasted)
 			l.Clusters[i] = after
 		}
 	}

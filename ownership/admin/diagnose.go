@@ -49,11 +49,12 @@ type Place struct {
 // Diagnose tells what is wrong in a table, and what to do about it. now is the
 // time by the clock of the table.
 func Diagnose(s Survey, place Place, now time.Time) []Finding {
-	d := diagnosis{place: place, now: now, clusters: map[string]Cluster{}}
+	d := diagnosis{place: place, now: now, clusters: map[string]Cluster{}, unread: map[string]bool{}}
 	for _, c := range s.Clusters {
 		d.clusters[c.ID] = c
 	}
 	for _, u := range s.Unreadable {
+		d.unread[u.Item] = true
 		d.add(SeverityError, CheckClusterEntry, "cluster "+u.Item, "its entry cannot be understood: "+u.Reason+", so that its controller does nothing",
 			"upgrade the controllers and targetctl if they are older than the entry, else repair it: "+d.getItem("cluster", u.Item))
 	}
@@ -74,6 +75,7 @@ type diagnosis struct {
 	place    Place
 	now      time.Time
 	clusters map[string]Cluster
+	unread   map[string]bool // clusters whose entry cannot be understood
 }
 
 // getItem is the command that shows an item.

@@ -3,7 +3,6 @@ package admin
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -102,8 +101,9 @@ func (d *diagnosis) unregistered(groups []Group) {
 	var unknown []string
 	for _, g := range groups {
 		for _, o := range g.Owners.Owners {
-			if _, known := d.clusters[clusterOf(o)]; !known && !d.hasEntry(clusterOf(o)) {
-				unknown = append(unknown, clusterOf(o))
+			id := clusterOf(o)
+			if _, known := d.clusters[id]; !known && !d.unread[id] {
+				unknown = append(unknown, id)
 			}
 		}
 	}
@@ -114,11 +114,4 @@ func (d *diagnosis) unregistered(groups []Group) {
 			fmt.Sprintf("the registry has no such cluster, and its records have %s in %s", count(targets, "target"), count(in, "group")),
 			"if it is gone for good: targetctl release --cluster "+id+"; if it is there, its controller does not run, or runs with another --cluster-id")
 	}
-}
-
-// hasEntry is for entries that are there and cannot be read.
-func (d *diagnosis) hasEntry(id string) bool {
-	return slices.ContainsFunc(d.findings, func(f Finding) bool {
-		return f.Check == CheckClusterEntry && strings.TrimPrefix(f.Where, "cluster ") == id
-	})
 }
