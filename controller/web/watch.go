@@ -137,7 +137,7 @@ func (w *watch) read() {
 		w.feel(&survey)
 		w.site.Error = ""
 		w.site.Survey = &survey
-		w.site.Findings = admin.Diagnose(survey, w.source.Place, survey.At)
+		w.site.Findings = admin.Diagnose(survey, w.source.Place, 0)
 		if w.site.Findings == nil {
 			w.site.Findings = []admin.Finding{}
 		}
@@ -155,15 +155,15 @@ func (w *watch) feel(s *admin.Survey) {
 		c := &s.Clusters[i]
 		before, known := w.pulses[c.ID]
 		if !known {
-			pulses[c.ID] = pulse{*c, s.At}
+			pulses[c.ID] = pulse{*c, s.ReadAt}
 			continue
 		}
-		now := pulse{*c, s.At}
+		now := pulse{*c, s.ReadAt}
 		if before.cluster.HeartbeatSeq == c.HeartbeatSeq && before.cluster.Fingerprint == c.Fingerprint {
 			now = before
 		}
 		pulses[c.ID] = now
-		c.Watched = admin.Watch(before.cluster, *c, s.At.Sub(before.at))
+		c.Watched = admin.Watch(before.cluster, *c, s.ReadAt.Sub(before.at))
 	}
 	w.pulses = pulses
 }

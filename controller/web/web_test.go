@@ -28,11 +28,17 @@ const arn ownership.GroupARN = "arn:aws:elasticloadbalancing:eu-west-1:111122223
 type listing struct {
 	health admin.Health
 	asked  atomic.Int32
+	takes  time.Duration
 }
 
-func (l *listing) Health(context.Context, ownership.GroupARN) (admin.Health, error) {
+func (l *listing) Health(ctx context.Context, _ ownership.GroupARN) (admin.Health, error) {
 	l.asked.Add(1)
-	return l.health, nil
+	select {
+	case <-time.After(l.takes):
+		return l.health, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // bench is a view of a table with one cluster that holds a target.
@@ -209,5 +215,30 @@ func TestATableThatFails(t *testing.T) {
 		a := b.site()
 		b.Expect(a.Error).To(ContainSubstring("throttling"))
 		b.Expect(a.Survey.Groups).To(HaveLen(1))
+	})
+}
+
+// A survey that takes longer than it may shows what it has read.
+func TestMoreGroupsThanThereIsTimeFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.group.takes = 10 * time.Second
+		for i := range 200 {
+			group := ownership.GroupARN(fmt.Sprintf("%s%d", arn[:len(arn)-5], 10000+i))
+			b.Expect(b.table.Put(t.Context(), ownership.Record{
+				Group: group, Owner: ownership.Owner{Cluster: "east", Namespace: "shop", Name: "web"}, BindingUID: "uid",
+				Held: map[ownership.Target]time.Time{"10.0.0.1:80": time.Now()}, Revision: ownership.Revision{Version: 1, WriteID: "r"},
+			}, ownership.Revision{})).To(Succeed())
+		}
+		a := b.site()
+		for range 20 {
+			a = b.site()
+		}
+		b.Expect(a.Error).To(BeEmpty())
+		b.Expect(a.Survey.Groups).To(HaveLen(201))
+		b.Expect(a.Survey.Groups[0].Late).To(BeFalse())
+		b.Expect(a.Survey.Groups[200].Late).To(BeTrue())
+		b.Expect(a.Findings).To(HaveLen(1), "and no cluster is called silent")
+		b.Expect(a.Findings[0].Check).To(Equal(admin.CheckGroupUnread))
 	})
 }

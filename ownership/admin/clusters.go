@@ -41,6 +41,9 @@ func Watch(before, after Cluster, d time.Duration) *Watched {
 
 // ClusterList is all of the registry.
 type ClusterList struct {
+	// ReadAt is when it was read, by this machine's clock. Heartbeats are judged
+	// by it: what is read after them may take minutes.
+	ReadAt     time.Time    `json:"readAt"`
 	Clusters   []Cluster    `json:"clusters"`
 	Unreadable []Unreadable `json:"unreadable,omitempty"`
 }
@@ -48,23 +51,27 @@ type ClusterList struct {
 // Clusters reads the registry, and if watch is not zero once more after that
 // time, to count heartbeats.
 func Clusters(ctx context.Context, registry ownership.Registry, watch time.Duration) (ClusterList, error) {
-	read, err := registry.Clusters(ctx)
+	list, err := readClusters(ctx, registry)
 	if err != nil {
 		return ClusterList{}, err
 	}
-	list := newClusterList(read)
 	if watch == 0 {
 		return list, nil
 	}
 	return list, list.watch(ctx, registry, watch)
 }
 
-func newClusterList(read ownership.Clusters) ClusterList {
-	list := ClusterList{Clusters: []Cluster{}, Unreadable: unreadable(read.Unreadable)}
+func readClusters(ctx context.Context, registry ownership.Registry) (ClusterList, error) {
+	list := ClusterList{ReadAt: time.Now(), Clusters: []Cluster{}}
+	read, err := registry.Clusters(ctx)
+	if err != nil {
+		return ClusterList{}, err
+	}
+	list.Unreadable = unreadable(read.Unreadable)
 	for _, entry := range read.Clusters {
 		list.Clusters = append(list.Clusters, newCluster(entry))
 	}
-	return list
+	return list, nil
 }
 
 func newCluster(c ownership.Cluster) Cluster {
@@ -77,23 +84,21 @@ func newCluster(c ownership.Cluster) Cluster {
 // watch replaces the entries by what they are after d, and says what became of
 // them in between.
 func (l *ClusterList) watch(ctx context.Context, registry ownership.Registry, d time.Duration) error {
-	began := time.Now()
 	if err := wait(ctx, d); err != nil {
 		return err
 	}
-	lasted := time.Since(began)
-	read, err := registry.Clusters(ctx)
+	read, err := readClusters(ctx, registry)
 	if err != nil {
 		return err
 	}
 	entries := byID(read.Clusters)
 	for i, before := range l.Clusters {
-		if entry, there := entries[before.ID]; there {
-			after := newCluster(entry)
-			after.Watched = Watch(before, after, lasted)
+		if after, there := entries[before.ID]; there {
+			after.Watched = Watch(before, after, read.ReadAt.Sub(l.ReadAt))
 			l.Clusters[i] = after
 		}
 	}
+	l.ReadAt = read.ReadAt
 	return nil
 }
 
@@ -109,6 +114,7 @@ type Share struct {
 // ClusterDetail is one cluster and its records.
 type ClusterDetail struct {
 	Cluster    `json:",inline"`
+	ReadAt     time.Time    `json:"readAt"` // the entry, as in [ClusterList]
 	Records    []Share      `json:"records"`
 	Unreadable []Unreadable `json:"unreadable,omitempty"`
 }
@@ -119,11 +125,12 @@ type ClusterDetail struct {
 // Errors are those of the table; [ownership.ErrNotFound] if it has no such
 // cluster.
 func ShowCluster(ctx context.Context, table Table, id string, watch time.Duration) (ClusterDetail, error) {
+	readAt := time.Now()
 	entry, err := table.Cluster(ctx, id)
 	if err != nil {
 		return ClusterDetail{}, err
 	}
-	detail := ClusterDetail{Cluster: newCluster(entry), Records: []Share{}}
+	detail := ClusterDetail{Cluster: newCluster(entry), ReadAt: readAt, Records: []Share{}}
 	groups, err := groupsOf(ctx, table, id)
 	if err != nil {
 		return ClusterDetail{}, err
@@ -141,9 +148,9 @@ func ShowCluster(ctx context.Context, table Table, id string, watch time.Duratio
 	if watch == 0 {
 		return detail, nil
 	}
-	list := ClusterList{Clusters: []Cluster{detail.Cluster}}
+	list := ClusterList{ReadAt: readAt, Clusters: []Cluster{detail.Cluster}}
 	err = list.watch(ctx, table, watch)
-	detail.Cluster = list.Clusters[0]
+	detail.Cluster, detail.ReadAt = list.Clusters[0], list.ReadAt
 	return detail, err
 }
 

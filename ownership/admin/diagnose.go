@@ -46,13 +46,11 @@ type Place struct {
 	Region string // empty: not compared
 }
 
-// Diagnose tells what is wrong in a table, and what to do about it. now is the
-// time by the clock of the table.
-func Diagnose(s Survey, place Place, now time.Time) []Finding {
-	d := diagnosis{place: place, now: now, clusters: map[string]Cluster{}, unread: map[string]bool{}}
-	for _, c := range s.Clusters {
-		d.clusters[c.ID] = c
-	}
+// Diagnose tells what is wrong in a table, and what to do about it. It judges by
+// the moment at which the registry was read. offset is what the clock of the
+// table is ahead of the one that the survey was made by.
+func Diagnose(s Survey, place Place, offset time.Duration) []Finding {
+	d := diagnosis{place: place, now: s.ReadAt.Add(offset), clusters: byID(s.Clusters), unread: map[string]bool{}}
 	for _, u := range s.Unreadable {
 		d.unread[u.Item] = true
 		d.add(SeverityError, CheckClusterEntry, "cluster "+u.Item, "its entry cannot be understood: "+u.Reason+", so that its controller does nothing",
@@ -63,6 +61,7 @@ func Diagnose(s Survey, place Place, now time.Time) []Finding {
 		d.cluster(c, s.Groups)
 	}
 	d.unregistered(s.Groups)
+	d.late(s.Groups)
 	for _, g := range s.Groups {
 		d.group(g)
 	}

@@ -10,6 +10,20 @@ import (
 	"target-ownership-controller/ownership"
 )
 
+// late finds groups that there was no time to read.
+func (d *diagnosis) late(groups []Group) {
+	var names []string
+	for _, g := range groups {
+		if g.Late {
+			names = append(names, g.TargetGroup.Name())
+		}
+	}
+	if len(names) > 0 {
+		d.add(SeverityWarning, CheckGroupUnread, count(len(names), "group"), fmt.Sprintf("there was no time left to read %d of %d, so that their targets are not looked at: %s", len(names), len(groups), few(names)),
+			"targetctl owners GROUP looks at one, targetctl doctor at all of them")
+	}
+}
+
 // group looks at one group.
 func (d *diagnosis) group(g Group) {
 	name := "group " + g.TargetGroup.Name()
@@ -23,6 +37,7 @@ func (d *diagnosis) group(g Group) {
 		return
 	}
 	switch {
+	case g.Late: // told once, of all of them
 	case g.Missing:
 		d.missing(name, g)
 	case g.Problem != "":
@@ -54,11 +69,11 @@ func (d *diagnosis) owners(name string, g Group) {
 			continue
 		}
 		explain := fmt.Sprintf("targetctl explain %s ", g.TargetGroup.Name())
-		if late := d.late(o, ownership.Held, func(t Target) bool { return t.Health == NotRegistered }); len(late) > 0 && c.State == ownership.ClusterActive {
+		if late := d.overdue(o, ownership.Held, func(t Target) bool { return t.Health == NotRegistered }); len(late) > 0 && c.State == ownership.ClusterActive {
 			d.add(SeverityWarning, CheckTargetUnregistered, name+", "+o.Owner, fmt.Sprintf("%s held for more than %s and not in the group: %s", count(len(late), "target"), long(overdue), few(late)),
 				explain+string(late[0])+"; in the cluster: "+binding(o))
 		}
-		if late := d.late(o, ownership.Releasing, func(Target) bool { return true }); len(late) > 0 {
+		if late := d.overdue(o, ownership.Releasing, func(Target) bool { return true }); len(late) > 0 {
 			d.add(SeverityWarning, CheckTargetStuck, name+", "+o.Owner, fmt.Sprintf("%s to be taken out for more than %s: %s", count(len(late), "target"), long(overdue), few(late)),
 				explain+string(late[0])+"; in the cluster: "+binding(o))
 		}
@@ -66,7 +81,7 @@ func (d *diagnosis) owners(name string, g Group) {
 	d.contested(name, g)
 }
 
-func (d *diagnosis) late(o Owner, entry ownership.Entry, wrong func(Target) bool) []ownership.Target {
+func (d *diagnosis) overdue(o Owner, entry ownership.Entry, wrong func(Target) bool) []ownership.Target {
 	var late []ownership.Target
 	for _, t := range o.Targets {
 		if t.Entry == entry.String() && d.since(t) > overdue && wrong(t) {
@@ -147,14 +162,14 @@ func (d *diagnosis) unhealthy(name string, g Group) {
 		"aws elbv2 describe-target-health --target-group-arn "+string(g.TargetGroup)+" tells why; an unused group has no listener")
 }
 
-// few names some of the targets.
-func few(targets []ownership.Target) string {
+// few names some of the targets or groups.
+func few[T ~string](all []T) string {
 	const named = 3
 	var names []string
-	for _, t := range targets[:min(len(targets), named)] {
+	for _, t := range all[:min(len(all), named)] {
 		names = append(names, string(t))
 	}
-	if more := len(targets) - named; more > 0 {
+	if more := len(all) - named; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")

@@ -60,7 +60,7 @@ func diagnose(t *testing.T, fault plant, beating ...string) []admin.Finding {
 		s, err := admin.TakeSurvey(t.Context(), b.table, l, []ownership.Key{orphan})
 		b.Expect(err).NotTo(HaveOccurred())
 		s.ClusterList = watched
-		found = admin.Diagnose(s, admin.Place{Table: "owners", Region: "eu-west-1"}, time.Now())
+		found = admin.Diagnose(s, admin.Place{Table: "owners", Region: "eu-west-1"}, 0)
 	})
 	return found
 }
@@ -239,7 +239,7 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.cluster.ID, c.cluster.State = "a", ownership.ClusterActive
-			found := admin.Diagnose(admin.Survey{ClusterList: admin.ClusterList{Clusters: []admin.Cluster{c.cluster}}}, admin.Place{}, now)
+			found := admin.Diagnose(admin.Survey{ClusterList: admin.ClusterList{ReadAt: now, Clusters: []admin.Cluster{c.cluster}}}, admin.Place{}, 0)
 			silent := false
 			for _, f := range found {
 				silent = silent || f.Check == admin.CheckClusterSilent
@@ -259,7 +259,7 @@ func TestSurveyOfAGroupThatCannotBeRead(t *testing.T) {
 	b.Expect(s.Groups).To(HaveLen(1))
 	b.Expect(s.Groups[0].Problem).To(ContainSubstring("throttling"))
 	b.Expect(s.Groups[0].Owners.Owners[0].Targets[0].Health).To(Equal(admin.Unknown))
-	found := admin.Diagnose(s, admin.Place{}, time.Now())
+	found := admin.Diagnose(s, admin.Place{}, 0)
 	b.Expect(found).To(HaveLen(1))
 	b.Expect(found[0].Check).To(Equal(admin.CheckGroupUnread))
 	b.Expect(strings.Count(found[0].What, "throttling")).To(Equal(1))

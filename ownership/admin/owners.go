@@ -88,7 +88,7 @@ func ListOwners(ctx context.Context, table Table, lister Lister, group ownership
 type sight struct {
 	groupRecords
 	health   Health
-	clusters map[string]ownership.Cluster
+	clusters map[string]Cluster
 }
 
 // readGroup lists the group before it reads the records. A target is in a
@@ -103,15 +103,15 @@ func readGroup(ctx context.Context, table Table, lister Lister, group ownership.
 	if err != nil {
 		return sight{}, err
 	}
-	registry, err := table.Clusters(ctx)
+	registry, err := readClusters(ctx, table)
 	if err != nil {
 		return sight{}, err
 	}
 	return sight{groupRecords{group, records}, health, byID(registry.Clusters)}, nil
 }
 
-func byID(entries []ownership.Cluster) map[string]ownership.Cluster {
-	clusters := map[string]ownership.Cluster{}
+func byID(entries []Cluster) map[string]Cluster {
+	clusters := map[string]Cluster{}
 	for _, c := range entries {
 		clusters[c.ID] = c
 	}

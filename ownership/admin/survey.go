@@ -15,7 +15,7 @@ import (
 type Survey struct {
 	At time.Time `json:"at"` // when it was complete, by this machine's clock
 	ClusterList
-	Groups []Group `json:"groups"`
+	Groups []Group `json:"groups"` // in the order of their names
 }
 
 // Group is who owns what in a group, as far as that could be read.
@@ -23,6 +23,8 @@ type Group struct {
 	Owners
 	// Missing: records name the group, and the load balancer has none.
 	Missing bool `json:"missing,omitempty"`
+	// Late: there was no time left to read it.
+	Late bool `json:"late,omitempty"`
 	// Problem is why the records or the health could not be read.
 	Problem string `json:"problem,omitempty"`
 }
@@ -32,12 +34,13 @@ const groupsAtOnce = 4
 
 // TakeSurvey reads the registry and all groups in which the clusters of the
 // registry have records, and the groups of extra. Which they are is read from
-// an index that may lag. One group that cannot be read hides no other.
+// an index that may lag. One group that cannot be read hides no other, and
+// neither do those that are not read by the deadline of the context.
 //
-// Errors are those of the table, for the registry and the index, and of the
-// context.
+// Errors are those of the table, for the registry and the index, and that of a
+// context that was cancelled.
 func TakeSurvey(ctx context.Context, table Table, lister Lister, extra []ownership.Key) (Survey, error) {
-	registry, err := table.Clusters(ctx)
+	registry, err := readClusters(ctx, table)
 	if err != nil {
 		return Survey{}, err
 	}
@@ -45,7 +48,7 @@ func TakeSurvey(ctx context.Context, table Table, lister Lister, extra []ownersh
 	if err != nil {
 		return Survey{}, err
 	}
-	s := Survey{ClusterList: newClusterList(registry), Groups: make([]Group, len(groups))}
+	s := Survey{ClusterList: registry, Groups: make([]Group, len(groups))}
 	clusters := byID(registry.Clusters)
 	var reading sync.WaitGroup
 	free := make(chan struct{}, groupsAtOnce)
@@ -58,10 +61,13 @@ func TakeSurvey(ctx context.Context, table Table, lister Lister, extra []ownersh
 	}
 	reading.Wait()
 	s.At = time.Now()
-	return s, ctx.Err()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return Survey{}, ctx.Err()
+	}
+	return s, nil
 }
 
-func allGroups(ctx context.Context, store ownership.Store, registry ownership.Clusters, extra []ownership.Key) ([]ownership.GroupARN, error) {
+func allGroups(ctx context.Context, store ownership.Store, registry ClusterList, extra []ownership.Key) ([]ownership.GroupARN, error) {
 	var arns []ownership.GroupARN
 	add := func(keys []ownership.Key) {
 		for _, key := range keys {
@@ -69,7 +75,7 @@ func allGroups(ctx context.Context, store ownership.Store, registry ownership.Cl
 		}
 	}
 	add(extra)
-	for _, id := range ids(registry) {
+	for _, id := range registry.ids() {
 		keys, err := store.Groups(ctx, id)
 		if err != nil {
 			return nil, err
@@ -86,18 +92,26 @@ func allGroups(ctx context.Context, store ownership.Store, registry ownership.Cl
 }
 
 // ids are all IDs of the registry, those of unreadable entries too.
-func ids(registry ownership.Clusters) []string {
+func (l ClusterList) ids() []string {
 	var out []string
-	for _, c := range registry.Clusters {
+	for _, c := range l.Clusters {
 		out = append(out, c.ID)
 	}
-	for _, u := range registry.Unreadable {
-		out = append(out, u.Owner)
+	for _, u := range l.Unreadable {
+		out = append(out, u.Item)
 	}
 	return out
 }
 
-func surveyGroup(ctx context.Context, table Table, lister Lister, arn ownership.GroupARN, clusters map[string]ownership.Cluster) Group {
+func surveyGroup(ctx context.Context, table Table, lister Lister, arn ownership.GroupARN, clusters map[string]Cluster) Group {
+	g := readForSurvey(ctx, table, lister, arn, clusters)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && g.Problem != "" {
+		return Group{Owners: Owners{TargetGroup: arn, Owners: []Owner{}, External: []Target{}}, Late: true, Problem: "there was no time left to read it"}
+	}
+	return g
+}
+
+func readForSurvey(ctx context.Context, table Table, lister Lister, arn ownership.GroupARN, clusters map[string]Cluster) Group {
 	var g Group
 	health, err := lister.Health(ctx, arn) // first, as in readGroup
 	g.Missing = errors.Is(err, ownership.ErrGroupMissing)

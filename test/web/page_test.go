@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,28 @@ func TestWhatNeedsAttention(t *testing.T) {
 	tab.Expect(detail).To(MatchRegexp(`blocked 10\.0\.7\.7:8080: another owner is taking it out \(north/shop/checkout\)`))
 	tab.photo("busy", "light")
 	tab.photo("busy", "dark")
+	tab.well()
+}
+
+// A heartbeat that gets old while the groups are read makes no cluster silent.
+func TestGroupsThatTakeLong(t *testing.T) {
+	s := newSite(t)
+	s.cluster(t, "east", ownership.ClusterActive, 118*time.Second)
+	s.record(t, "checkout", owner("east", "shop", "checkout"), entries{"10.0.1.4:8080": time.Hour}, nil)
+	s.lists("checkout", "10.0.1.4:8080", "healthy")
+	entry, err := s.table.Cluster(t.Context(), "east")
+	s.Expect(err).NotTo(HaveOccurred())
+	first := time.After(time.Until(entry.HeartbeatAt.Add(122 * time.Second)))
+	s.wait = func(ctx context.Context) {
+		select {
+		case <-first:
+		case <-ctx.Done():
+		}
+	}
+	tab := open(t, s)
+	tab.Expect(read[string](tab, `document.querySelector("#clusters").innerText`)).To(MatchRegexp(`heartbeat (118|119) s ago|heartbeat 1 min ago`))
+	tab.Expect(read[bool](tab, `document.querySelector("#clusters .silent") === null`)).To(BeTrue())
+	tab.Expect(read[string](tab, verdict)).To(Equal("Nothing needs attention"))
 	tab.well()
 }
 

@@ -20,6 +20,7 @@ import (
 type site struct {
 	*WithT
 	table *memory.Table
+	wait  func(context.Context) // before each listing, if it is set
 
 	mu     sync.Mutex
 	groups map[ownership.GroupARN]admin.Health
@@ -34,7 +35,10 @@ func arn(name string) ownership.GroupARN {
 }
 
 // Health implements [admin.Lister].
-func (s *site) Health(_ context.Context, group ownership.GroupARN) (admin.Health, error) {
+func (s *site) Health(ctx context.Context, group ownership.GroupARN) (admin.Health, error) {
+	if s.wait != nil {
+		s.wait(ctx)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	health, found := s.groups[group]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -157,14 +158,33 @@ no record names it
 `,
 	} {
 		t.Run(line, func(t *testing.T) {
-			b := newBench(t)
-			code, out, errs := b.run(strings.Fields(line)...)
-			b.Expect(code).To(Equal(exitOK), errs)
-			if diff := cmp.Diff(want, "\n"+out); diff != "" {
-				t.Error(diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(now))
+				b := newBench(t)
+				code, out, errs := b.run(strings.Fields(line)...)
+				b.Expect(code).To(Equal(exitOK), errs)
+				if diff := cmp.Diff(want, "\n"+out); diff != "" {
+					t.Error(diff)
+				}
+			})
 		})
 	}
+}
+
+// What takes long to read after the entry makes its heartbeat no older.
+func TestHeartbeatBesideRecordsThatTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(now))
+		b := newBench(t)
+		b.table.Intercept(func(op memory.Op) memory.Fault {
+			if op.Kind == memory.Records {
+				time.Sleep(10 * time.Minute)
+			}
+			return memory.Fault{}
+		})
+		_, out, _ := b.run("cluster", "show", "east")
+		b.Expect(out).To(ContainSubstring("7, 5s ago by the clocks"))
+	})
 }
 
 // What scripts get is all of the answer, in both formats.

@@ -31,7 +31,7 @@ func (a *app) clusters() *cobra.Command {
 			return a.print(list, func(w io.Writer) {
 				rows := [][]string{{"CLUSTER", "STATE", "VERSION", "HEARTBEAT", "WATCHED"}}
 				for _, c := range list.Clusters {
-					rows = append(rows, []string{c.ID, string(c.State), orDash(c.ControllerVersion), a.age(&c.HeartbeatAt), watched(c.Watched)})
+					rows = append(rows, []string{c.ID, string(c.State), orDash(c.ControllerVersion), age(list.ReadAt, &c.HeartbeatAt), watched(c.Watched)})
 				}
 				a.grid(w, rows)
 				a.unreadable(w, list.Unreadable)
@@ -76,7 +76,7 @@ func (a *app) showCluster(w io.Writer, d admin.ClusterDetail) {
 		{"State:", string(d.State)},
 		{"Version:", orDash(d.ControllerVersion)},
 		{"Fingerprint:", d.Fingerprint},
-		{"Heartbeat:", fmt.Sprintf("%d, %s ago by the clocks", d.HeartbeatSeq, a.age(&d.HeartbeatAt))},
+		{"Heartbeat:", fmt.Sprintf("%d, %s ago by the clocks", d.HeartbeatSeq, age(d.ReadAt, &d.HeartbeatAt))},
 		{"Watched:", watched(d.Watched)},
 	})
 	fmt.Fprintln(w)

@@ -81,11 +81,13 @@ func (a *app) paint(word string) string {
 
 // age is how long ago t was, by this machine's clock and that of whoever wrote
 // it.
-func (a *app) age(t *time.Time) string {
+func (a *app) age(t *time.Time) string { return age(a.now(), t) }
+
+func age(now time.Time, t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return "-"
 	}
-	return duration.HumanDuration(max(0, a.now().Sub(*t)))
+	return duration.HumanDuration(max(0, now.Sub(*t)))
 }
 
 func orDash(s string) string {

@@ -97,7 +97,7 @@ func (e *examination) content(ctx context.Context, extra keys) {
 		if survey, err = admin.TakeSurvey(ctx, e.Doctor.Table, e.Lister, extra); err == nil {
 			survey.ClusterList = watched
 			place := admin.Place{Table: e.Site.Table, Region: e.Region}
-			e.Findings = append(e.Findings, admin.Diagnose(survey, place, time.Now().Add(e.offset))...)
+			e.Findings = append(e.Findings, admin.Diagnose(survey, place, e.offset)...)
 			return
 		}
 	}

@@ -24,11 +24,14 @@ export function setClock(serverTime) {
   offset = Date.parse(serverTime) - Date.now();
 }
 
-// seconds since a time, or null if there is none: a zero time of Go is none.
-export function secondsSince(time) {
+// seconds from a time to another, or null if there is none: a zero time of Go
+// is none.
+export function secondsBetween(time, end) {
   const t = Date.parse(time ?? "");
-  return Number.isNaN(t) || t < 0 ? null : Math.max(0, (Date.now() + offset - t) / 1000);
+  return Number.isNaN(t) || t < 0 ? null : Math.max(0, (new Date(end) - t) / 1000);
 }
+
+export const secondsSince = (time) => secondsBetween(time, Date.now() + offset);
 
 export function span(seconds) {
   if (seconds === null) return "never";

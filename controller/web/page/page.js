@@ -1,6 +1,6 @@
 // Asks for the survey every few seconds while the page is visible, shows it,
 // and listens to the keys.
-import { age, el, grow, mark, plural, secondsSince, setClock, span } from "./dom.js";
+import { el, grow, mark, plural, secondsBetween, secondsSince, setClock, span } from "./dom.js";
 import { clusterOf, tally, targets } from "./model.js";
 import { openGroups, render, showHistory } from "./groups.js";
 
@@ -54,12 +54,16 @@ function verdict() {
 function silentFor(c) {
   const w = c.watched;
   if (w && w.heartbeats !== 0) return 0;
-  return Math.max(w?.seconds ?? 0, secondsSince(c.heartbeatAt) ?? 0);
+  return Math.max(w?.seconds ?? 0, beatAge(c) ?? 0);
 }
+
+// beatAge is how old the heartbeat was, in seconds, when the registry was read:
+// the groups that are read after it may take minutes.
+const beatAge = (c) => secondsBetween(c.heartbeatAt, site.survey.readAt);
 
 function clusters() {
   const list = byId("clusters");
-  const want = JSON.stringify([site.survey.clusters, site.survey.unreadable, site.survey.groups.map((g) => g.owners.map((o) => [o.owner, o.held, o.releasing]))]);
+  const want = JSON.stringify([site.survey.readAt, site.survey.clusters, site.survey.unreadable, site.survey.groups.map((g) => g.owners.map((o) => [o.owner, o.held, o.releasing]))]);
   if (list.dataset.drawn === want) return;
   list.dataset.drawn = want;
   const cards = site.survey.clusters.map((c) => {
@@ -72,7 +76,7 @@ function clusters() {
     const silent = silentFor(c) > quiet && c.state !== "Retired";
     return el("li", { class: silent ? "silent" : "" },
       el("div", { class: "name" }, c.id, mark(c.state)),
-      el("div", { class: "facts beat" }, silent ? "▲ no heartbeat for " : "heartbeat ", age(c.heartbeatAt, silent ? "" : " ago")),
+      el("div", { class: "facts beat" }, silent ? `▲ no heartbeat for ${span(beatAge(c))}` : `heartbeat ${span(beatAge(c))} ago`),
       el("div", { class: "facts" }, `${held} held${leaving > 0 ? `, ${leaving} leaving` : ""} · ${c.controllerVersion || "no version"}`));
   });
   for (const u of site.survey.unreadable ?? []) {
