@@ -32,6 +32,7 @@ type state struct {
 	skipped     map[string]bool // endpoints that an event has named
 	standing    map[standing]bool
 	blocked     map[ownership.Target]time.Time // since when
+	blockedSeen time.Time                      // the last look at what is blocked
 }
 
 // states keeps the state of each binding. The controller never works on one

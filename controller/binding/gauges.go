@@ -12,7 +12,7 @@ import (
 
 // gauges are what the metrics say of the binding after the pass.
 func (r *Reconciler) gauges(b *round, err error, ready verdict) metrics.State {
-	s := metrics.State{Ready: ready.status == metav1.ConditionTrue}
+	s := metrics.State{Ready: ready.status == metav1.ConditionTrue, Reason: string(ready.reason)}
 	if err != nil {
 		return s
 	}
@@ -44,12 +44,15 @@ func (b *round) waiting() map[string]int {
 }
 
 // blockedSince is when the first of the targets was blocked that still are;
-// zero if none is.
+// zero if none is. The time in which nobody could look, beyond what is fresh,
+// does not count: another owner may have been kept from its work as well.
 func (st *state) blockedSince(b *round, now time.Time) time.Time {
 	blocked, first := map[ownership.Target]time.Time{}, time.Time{}
+	unseen := max(0, now.Sub(st.blockedSeen)-metrics.Fresh)
+	st.blockedSeen = now
 	for _, t := range b.report.Plan.Targets(plan.Wait, plan.BlockedByOther) {
 		since, already := st.blocked[t]
-		if !already {
+		if since = since.Add(unseen); !already {
 			since = now
 		}
 		blocked[t] = since

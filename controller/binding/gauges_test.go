@@ -56,3 +56,17 @@ func state15(bits int) (want, exclusive bool, s ownership.State) {
 	}
 	return bit(0), bit(1), s
 }
+
+// A target is not blocked for longer by the time in which nobody could look.
+func TestBlockedSinceLeavesOutWhatNobodySaw(t *testing.T) {
+	g, start := NewWithT(t), time.Unix(1_800_000_000, 0)
+	st, b := &state{}, &round{}
+	b.report.Plan.Steps = []plan.Step{{Target: "10.0.0.1:80", Action: plan.Wait, Reason: plan.BlockedByOther}}
+	g.Expect(st.blockedSince(b, start)).To(Equal(start))
+	g.Expect(st.blockedSince(b, start.Add(metrics.Fresh))).To(Equal(start))
+	outage := time.Hour
+	after := start.Add(2*metrics.Fresh + outage)
+	g.Expect(st.blockedSince(b, after)).To(Equal(start.Add(outage)))
+	b.report.Plan.Steps = nil
+	g.Expect(st.blockedSince(b, after)).To(BeZero())
+}

@@ -8,6 +8,8 @@ import (
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
+
+	"target-ownership-controller/ownership/dynamo"
 )
 
 // TimeCalls makes a client observe the duration of each call. It goes into
@@ -19,9 +21,17 @@ func TimeCalls(stack *middleware.Stack) error {
 func timeCall(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	begun := time.Now()
 	out, metadata, err := next.HandleInitialize(ctx, in)
-	calls.WithLabelValues(awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), outcome(err)).
+	calls.WithLabelValues(awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), purpose(ctx), outcome(err)).
 		Observe(time.Since(begun).Seconds())
 	return out, metadata, err
+}
+
+// purpose tells a call on which no target depends from the others.
+func purpose(ctx context.Context) string {
+	if dynamo.OfHistory(ctx) {
+		return "history"
+	}
+	return "ownership"
 }
 
 // outcome is what to look up first: what AWS said, or why it said nothing. A

@@ -10,12 +10,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/smithy-go/middleware"
 	. "github.com/onsi/gomega"
 	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"target-ownership-controller/controller/metrics"
+	"target-ownership-controller/ownership"
+	"target-ownership-controller/ownership/dynamo"
+	"target-ownership-controller/ownership/history"
 )
 
 // Each call is observed once, by what became of it.
@@ -63,8 +67,45 @@ func client(t *testing.T, status int, body string) *elasticloadbalancingv2.Clien
 	})
 }
 
+// Calls for the history are told apart, so that nobody is paged for them.
+func TestTimeCallsForHistory(t *testing.T) {
+	g := NewWithT(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"__type":"com.amazon.coral.service#AccessDeniedException"}`)
+	}))
+	defer server.Close()
+	table := dynamo.New(dynamodb.New(dynamodb.Options{
+		Region: "eu-west-1", BaseEndpoint: &server.URL, Retryer: aws.NopRetryer{},
+		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+		APIOptions:  []func(*middleware.Stack) error{metrics.TimeCalls},
+	}), "table", dynamo.Options{})
+	counts := func() []uint64 {
+		of := func(operation, purpose string) uint64 {
+			return callsOf(g, "DynamoDB", operation, purpose, "AccessDeniedException")
+		}
+		return []uint64{of("PutItem", "history"), of("Query", "history"), of("PutItem", "ownership"), of("Query", "ownership")}
+	}
+	before := counts()
+	g.Expect(table.Record(t.Context(), history.Entry{Group: "web"})).To(MatchError(ownership.ErrForbidden))
+	for _, err := range table.History(t.Context(), history.Query{Group: "web"}) {
+		g.Expect(err).To(MatchError(ownership.ErrForbidden))
+	}
+	_, err := table.Records(t.Context(), "web")
+	g.Expect(err).To(MatchError(ownership.ErrForbidden))
+	after := counts()
+	for i, n := range before {
+		after[i] -= n
+	}
+	g.Expect(after).To(Equal([]uint64{1, 1, 0, 1}))
+}
+
 // observed is how many listings of targets had the outcome.
 func observed(g *WithT, outcome string) uint64 {
+	return callsOf(g, "Elastic Load Balancing v2", "DescribeTargetHealth", "ownership", outcome)
+}
+
+func callsOf(g *WithT, service, operation, purpose, outcome string) uint64 {
 	families, err := registry.Registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, family := range families {
@@ -77,7 +118,7 @@ func observed(g *WithT, outcome string) uint64 {
 				labels[l.GetName()] = l.GetValue()
 			}
 			if maps.Equal(labels, map[string]string{
-				"service": "Elastic Load Balancing v2", "operation": "DescribeTargetHealth", "outcome": outcome,
+				"service": service, "operation": operation, "purpose": purpose, "outcome": outcome,
 			}) {
 				return m.GetHistogram().GetSampleCount()
 			}

@@ -20,11 +20,6 @@ var (
 		Help: "Targets of a binding by state: held, pending, blocked, shared (with another owner), external (in the group and recorded by nobody).",
 	}, []string{"namespace", "binding", "state"})
 
-	ready = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "target_ownership_binding_ready",
-		Help: "1 if the condition Ready of the binding is True, else 0.",
-	}, []string{"namespace", "binding"})
-
 	changes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "target_ownership_target_changes_total",
 		Help: "Targets registered, deregistered, and found missing in the group by a comparison (repaired).",
@@ -59,17 +54,22 @@ var (
 	info = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "target_ownership_controller_info",
 		Help: "1, with the cluster ID and the version of the controller.",
-	}, []string{"cluster", "version"})
+	}, []string{"cluster_id", "version"})
 
 	calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "target_ownership_aws_call_duration_seconds",
-		Help:    "Duration of AWS calls, retries included, by service, operation and outcome: ok, an AWS error code, timeout, canceled (by us), or failed (no answer).",
+		Help:    "Duration of AWS calls, retries included, by service, operation, purpose (history, on which nothing depends, or ownership) and outcome: ok, an AWS error code, timeout, canceled (by us), or failed (no answer).",
 		Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
-	}, []string{"service", "operation", "outcome"})
+	}, []string{"service", "operation", "purpose", "outcome"})
+
+	ready = newReadiness(prometheus.NewDesc(
+		"target_ownership_binding_ready",
+		"1 if the condition Ready of the binding is True, else 0, with the reason of the condition.",
+		[]string{"namespace", "binding", "reason"}, nil))
 
 	blocked = newSince(prometheus.NewDesc(
 		"target_ownership_blocked_seconds",
-		"For how long the target of a binding that is blocked the longest has waited for another owner to release it; 0 if none is blocked.",
+		"For how long the target of a binding that is blocked the longest has been seen to wait for another owner to release it; 0 if none is blocked. It stands still while the table cannot be read.",
 		[]string{"namespace", "binding"}, nil))
 )
 
@@ -91,8 +91,8 @@ func Collectors() []prometheus.Collector { return append(slices.Clone(ours), Pee
 
 var silent = prometheus.NewDesc(
 	"target_ownership_cluster_silent_seconds",
-	"Seconds that the heartbeat of another cluster has stood still, seen on this one's clock, by cluster ID and state.",
-	[]string{"cluster", "state"}, nil)
+	"Seconds that the heartbeat of another cluster has stood still, seen on this one's clock, by its cluster ID and state.",
+	[]string{"peer", "state"}, nil)
 
 // Peers reports what is seen of the other clusters.
 type Peers struct {
@@ -123,20 +123,21 @@ var Waiting = []string{"blocked", "unreadable", "settling", "refused", "failed",
 
 // State is what a pass found of a binding.
 type State struct {
-	Ready bool
+	Ready  bool
+	Reason string // of the condition Ready
 	// Counts are nil after a pass that ended early; what was known before
 	// stays, also of the next two.
 	Counts *v1beta1.TargetCounts
 	// Waiting counts targets by a reason of [Waiting].
 	Waiting map[string]int
-	// BlockedSince is when the first of the blocked targets was; zero if none
-	// is blocked.
+	// BlockedSince is when the first of the blocked targets was, as if each
+	// look had come within [Fresh] of the one before; zero if none is blocked.
 	BlockedSince time.Time
 }
 
 // Binding sets the gauges of a binding.
 func Binding(namespace, name string, s State) {
-	ready.WithLabelValues(namespace, name).Set(number(s.Ready))
+	ready.set(s.Ready, s.Reason, namespace, name)
 	if s.Counts == nil {
 		return
 	}
@@ -152,19 +153,12 @@ func Binding(namespace, name string, s State) {
 	blocked.set(s.BlockedSince, namespace, name)
 }
 
-func number(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
 // Forget removes the gauges of a binding that is gone.
 func Forget(namespace, name string) {
 	labels := prometheus.Labels{"namespace": namespace, "binding": name}
 	targets.DeletePartialMatch(labels)
 	waiting.DeletePartialMatch(labels)
-	ready.Delete(labels)
+	ready.forget(namespace, name)
 	blocked.forget(namespace, name)
 }
 

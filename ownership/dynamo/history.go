@@ -29,10 +29,20 @@ func historyRange(e history.Entry) string {
 	return e.Time.UTC().Format(historyTime) + "#" + e.ID
 }
 
+type ofHistory struct{}
+
+// OfHistory reports whether an AWS call with this context reads or writes
+// history, so that no target depends on it.
+func OfHistory(ctx context.Context) bool { return ctx.Value(ofHistory{}) != nil }
+
+func forHistory(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ofHistory{}, true)
+}
+
 // Record implements [history.Store]. The entry is cut to what an item has room
 // for.
 func (t *Table) Record(ctx context.Context, e history.Entry) error {
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	ctx, cancel := context.WithTimeout(forHistory(ctx), t.timeout)
 	defer cancel()
 	_, err := t.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(t.name), Item: encodeEntry(e.Bound())})
 	if err != nil {
@@ -51,7 +61,7 @@ func (t *Table) History(ctx context.Context, q history.Query) iter.Seq2[history.
 			return
 		}
 		for left := q.Limit; pages.HasMorePages(); {
-			page, err := t.nextPage(ctx, pages)
+			page, err := t.nextPage(forHistory(ctx), pages)
 			if err != nil {
 				yield(history.Entry{}, t.explain(ctx, op, err))
 				return

@@ -29,7 +29,7 @@ func TestADrainedClusterLeavesTheGroupsThatItShares(t *testing.T) {
 	east.settles("own")
 	w.expectGroup(at8080("10.0.0.2", "10.0.0.3")...)
 	east.expectRecord("web", nil, nil)
-	east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonClusterNotActive, "drains", "Active")
+	east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonClusterDrained, "drains", "Active")
 	w.Expect(w.sim.Registered(own.ARN)).To(ConsistOf(anys(at8080("10.0.0.1", "10.0.0.2"))...))
 	east.expectReconciled("own")
 

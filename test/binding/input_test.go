@@ -183,7 +183,7 @@ func TestARetiredCluster(t *testing.T) {
 	east.scales("web", "10.0.0.1", "10.0.0.2")
 	east.reconciles("web")
 	w.expectGroup("10.0.0.1:8080")
-	east.expectReady("web", metav1.ConditionUnknown, v1beta1.ReasonClusterNotActive, "retired")
+	east.expectReady("web", metav1.ConditionUnknown, v1beta1.ReasonClusterRetired, "retired")
 
 	east.deletes("web")
 	east.reconciles("web")

@@ -141,7 +141,7 @@ func TestCase29AnEvictedClusterRegistersNothingUntilItIsActive(t *testing.T) {
 	}
 	w.expectGroup()
 	east.expectNoRecord("web")
-	east.expectReason("web", v1beta1.ReasonClusterNotActive, "retired")
+	east.expectReason("web", v1beta1.ReasonClusterRetired, "retired")
 	east.gate.closed = nil
 	east.reconciles("web")
 	w.expectGroup("10.0.0.1:8080")

@@ -57,7 +57,7 @@ func TestMetricsOfABinding(t *testing.T) {
 	west.binds("web")
 	west.reconciles("web")
 	west.Expect(west.series()).To(And(
-		HaveKeyWithValue("target_ownership_binding_ready web", 0.0),
+		HaveKeyWithValue("target_ownership_binding_ready web Blocked", 0.0),
 		HaveKeyWithValue("target_ownership_targets web held", 2.0),
 		HaveKeyWithValue("target_ownership_targets web blocked", 1.0),
 		HaveKeyWithValue("target_ownership_waiting_targets web blocked", 1.0),
@@ -67,7 +67,7 @@ func TestMetricsOfABinding(t *testing.T) {
 	w.passes(2 * time.Minute) // east counts as dead
 	west.settles("web")
 	west.Expect(west.series()).To(And(
-		HaveKeyWithValue("target_ownership_binding_ready web", 1.0),
+		HaveKeyWithValue("target_ownership_binding_ready web Reconciled", 1.0),
 		HaveKeyWithValue("target_ownership_waiting_targets web blocked", 0.0),
 		HaveKeyWithValue("target_ownership_blocked_seconds web", 0.0),
 	))

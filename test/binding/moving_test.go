@@ -257,7 +257,7 @@ func TestCase30ARetiredClusterRetainsNothing(t *testing.T) {
 	east.gate.closed = &cluster.RetiredError{ID: east.id}
 	east.deletes("web")
 	east.reconciles("web")
-	east.expectReason("web", v1beta1.ReasonClusterNotActive)
+	east.expectReason("web", v1beta1.ReasonClusterRetired)
 	east.expectRecord("web", at8080("10.0.0.1"), nil)
 	east.gate.closed = nil
 	east.reconciles("web")

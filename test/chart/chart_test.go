@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,17 +75,14 @@ func manifests(r *release.Release) string {
 	return all
 }
 
-// short leaves out CRDs, and the files that are taken as they are.
+// short leaves out CRDs, alerts, and the file that is taken as it is.
 func short(t *testing.T, manifest string) string {
 	t.Helper()
-	for _, file := range []string{"files/alerts.yaml", "files/dashboard.json"} {
-		text, err := os.ReadFile(filepath.Join(chartDir, file))
-		NewWithT(t).Expect(err).NotTo(HaveOccurred())
-		for _, margin := range []string{"  ", "    "} {
-			indented := margin + strings.ReplaceAll(string(text), "\n", "\n"+margin)
-			manifest = strings.ReplaceAll(manifest, strings.TrimRight(indented, " \n"), margin+"# "+file)
-		}
-	}
+	manifest = regexp.MustCompile(`(?s)# The alerts of a PrometheusRule\..*?(---\n|$)`).ReplaceAllString(manifest, "# files/alerts.yaml\n$1")
+	text, err := os.ReadFile(filepath.Join(chartDir, "files/dashboard.json"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	indented := "    " + strings.ReplaceAll(string(text), "\n", "\n    ")
+	manifest = strings.ReplaceAll(manifest, strings.TrimRight(indented, " \n"), "    # files/dashboard.json")
 	documents := slices.DeleteFunc(strings.Split(manifest, "---\n"), func(d string) bool {
 		return strings.Contains(d, "kind: CustomResourceDefinition\n")
 	})

@@ -22,6 +22,7 @@ var refused = []struct{ set, message string }{
 	{"metrics.podMonitor.enabled=true,metrics.serviceMonitor.enabled=true", "metrics.serviceMonitor.enabled: metrics.podMonitor is enabled too"},
 	{"metrics.enabled=false,metrics.podMonitor.enabled=true", "metrics.enabled: there are no metrics to scrape"},
 	{"metrics.enabled=false,metrics.webView=true", "metrics.webView: the page is served beside the metrics"},
+	{"crds.keep=false", "crds.keep: without it `helm uninstall` deletes every TargetGroupBinding"},
 	{"podDisruptionBudget.minAvailable=1", `podDisruptionBudget.minAvailable: set maxUnavailable to "" beside it`},
 
 	{"clusterId=east", "additional properties 'clusterId' not allowed"},
@@ -47,6 +48,7 @@ var refused = []struct{ set, message string }{
 	{"serviceAccount.annotations=role", "at '/serviceAccount/annotations': got string, want object"},
 	{"releaseOnUninstall.timeout=4", "at '/releaseOnUninstall/timeout': got number, want string"},
 	{"releaseOnUninstall.floor=-1", "at '/releaseOnUninstall/floor': minimum: got -1, want 0"},
+	{"metrics.prometheusRule.runbookURL=https://docs.example.com/runbooks", "at '/metrics/prometheusRule/runbookURL': 'https://docs.example.com/runbooks' does not match pattern"},
 	{"metrics.port=70000", "at '/metrics/port': maximum: got 70,000, want 65,535"},
 	{"podDisruptionBudget.unhealthyPodEvictionPolicy=Never", "at '/podDisruptionBudget/unhealthyPodEvictionPolicy': value must be one of"},
 	{"resources.limits.memory.max=1", "at '/resources/limits/memory': got object, want number or string"},

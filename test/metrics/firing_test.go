@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -9,57 +11,124 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 )
 
-// planted are series that each alert has to fire on, at minute 60, with one
-// sample a minute; and healthy ones on which no alert may fire.
-var planted = map[string]string{
-	"TargetOwnershipControllerAbsent":    `some_other_metric 1x60`,
-	"TargetOwnershipNoLeader":            `leader_election_master_status{name="target-ownership-controller-leader",pod="a"} 0x60`,
-	"TargetOwnershipBindingNotReady":     `target_ownership_binding_ready{namespace="shop",binding="web"} 0x60`,
-	"TargetOwnershipTargetsBlocked":      `target_ownership_blocked_seconds{namespace="shop",binding="web"} 0+60x60`,
-	"TargetOwnershipTargetsRefused":      `target_ownership_waiting_targets{namespace="shop",binding="web",reason="refused"} 1x60`,
-	"TargetOwnershipRecordUnreadable":    `target_ownership_waiting_targets{namespace="shop",binding="web",reason="unreadable"} 3x60`,
-	"TargetOwnershipTargetsTakenOut":     `target_ownership_target_changes_total{change="repaired"} 0x50 1x9`,
-	"TargetOwnershipClusterSilent":       `target_ownership_cluster_silent_seconds{cluster="west",state="Active"} 0+60x60`,
-	"TargetOwnershipTableFailing":        `target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="Query",outcome="AccessDeniedException"} 0+6x60`,
-	"TargetOwnershipLoadBalancerFailing": `target_ownership_aws_call_duration_seconds_count{service="Elastic Load Balancing v2",operation="RegisterTargets",outcome="Throttling"} 0+6x60`,
-	"TargetOwnershipRecordConflicts":     `target_ownership_table_conflicts_total 0+1x60`,
-	"TargetOwnershipHistoryIncomplete":   `target_ownership_history_dropped_total 0x30 5x29`,
+// troubles are series that each alert has to fire on, at minute 60, with one
+// sample a minute.
+var troubles = map[string]map[string]string{
+	"TargetOwnershipControllerAbsent": {
+		"no controller":                `some_other_metric 1x60`,
+		"only that of another cluster": `target_ownership_controller_info{cluster_id="west",version="v1"} 1x60`,
+		"gone":                         `target_ownership_controller_info{cluster_id="east",version="v1"} 1x30 _x30`,
+	},
+	"TargetOwnershipNoLeader": {
+		"one cluster": `leader_election_master_status{name="target-ownership-controller-leader",pod="a"} 0x60`,
+		"one of two clusters": `
+			leader_election_master_status{cluster="east",name="target-ownership-controller-leader",pod="a"} 0x60
+			leader_election_master_status{cluster="west",name="target-ownership-controller-leader",pod="b"} 1x60`,
+	},
+	"TargetOwnershipBindingNotReady": {
+		"for one reason": `target_ownership_binding_ready{namespace="shop",binding="web",reason="GroupFull"} 0x60`,
+		"for one reason after another, under one leader after another": `
+			target_ownership_binding_ready{namespace="shop",binding="web",reason="Throttled",pod="a"} 0x49 _x11
+			target_ownership_binding_ready{namespace="shop",binding="web",reason="Pending",pod="b"} _x49 0x11`,
+		"the cluster's entry cannot be read": `target_ownership_binding_ready{namespace="shop",binding="web",reason="ClusterNotActive"} 0x60`,
+	},
+	"TargetOwnershipTargetsBlocked":   {"": `target_ownership_blocked_seconds{namespace="shop",binding="web"} 0+60x60`},
+	"TargetOwnershipTargetsRefused":   {"": `target_ownership_waiting_targets{namespace="shop",binding="web",reason="refused"} 1x60`},
+	"TargetOwnershipRecordUnreadable": {"": `target_ownership_waiting_targets{namespace="shop",binding="web",reason="unreadable"} 3x60`},
+	"TargetOwnershipTargetsTakenOut":  {"": `target_ownership_target_changes_total{change="repaired"} 0x50 1x9`},
+	"TargetOwnershipClusterSilent":    {"": `target_ownership_cluster_silent_seconds{peer="west",state="Active"} 0+60x60`},
+	"TargetOwnershipTableFailing": {
+		"denied": call("DynamoDB", "Query", "ownership", "AccessDeniedException", 6),
+		"of one of two clusters": `
+			target_ownership_aws_call_duration_seconds_count{cluster="west",service="DynamoDB",operation="Query",purpose="ownership",outcome="ok"} 0+600x60
+			target_ownership_aws_call_duration_seconds_count{cluster="east",service="DynamoDB",operation="Query",purpose="ownership",outcome="timeout"} 0+6x60`,
+	},
+	"TargetOwnershipLoadBalancerFailing": {
+		"throttled":          call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "Throttling", 6),
+		"no answer":          call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "failed", 6),
+		"down":               call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "ServiceUnavailable", 6),
+		"the role is denied": call("Elastic Load Balancing v2", "DescribeTargetHealth", "ownership", "AccessDenied", 6),
+		"credentials are old": call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "ExpiredToken", 6) +
+			call("Elastic Load Balancing v2", "DescribeTargetHealth", "ownership", "ok", 20),
+	},
+	"TargetOwnershipRecordConflicts":   {"": `target_ownership_table_conflicts_total 0+1x60`},
+	"TargetOwnershipHistoryIncomplete": {"": `target_ownership_history_dropped_total 0x30 5x29`},
+	"TargetOwnershipHistoryFailing": {"denied": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 2) +
+		call("DynamoDB", "Query", "history", "ok", 20) + call("DynamoDB", "PutItem", "ownership", "ok", 20)},
 }
 
+// call is the series of so many calls a minute.
+func call(service, operation, purpose, outcome string, calls int) string {
+	return fmt.Sprintf("target_ownership_aws_call_duration_seconds_count{service=%q,operation=%q,purpose=%q,outcome=%q} 0+%dx60\n",
+		service, operation, purpose, outcome, calls)
+}
+
+// healthy series are those on which no alert may fire.
 const healthy = `
-	target_ownership_controller_info{cluster="east",version="v1"} 1x60
+	target_ownership_controller_info{cluster_id="east",version="v1"} 1x60
 	leader_election_master_status{name="target-ownership-controller-leader",pod="a"} 1x60
 	leader_election_master_status{name="target-ownership-controller-leader",pod="b"} 0x60
-	target_ownership_binding_ready{namespace="shop",binding="busy"} 1x60
+	target_ownership_binding_ready{namespace="shop",binding="busy",reason="Reconciled"} 1x60
 	target_ownership_blocked_seconds{namespace="shop",binding="busy"} 0x58 30 60
 	target_ownership_waiting_targets{namespace="shop",binding="busy",reason="refused"} 0x60
 	target_ownership_waiting_targets{namespace="shop",binding="busy",reason="unreadable"} 0x60
 	target_ownership_waiting_targets{namespace="shop",binding="busy",reason="settling"} 9x60
 	target_ownership_target_changes_total{change="registered"} 0+5x60
 	target_ownership_target_changes_total{change="repaired"} 4x60
-	target_ownership_cluster_silent_seconds{cluster="north",state="Active"} 12x60
-	target_ownership_cluster_silent_seconds{cluster="old",state="Retired"} 9000+60x60
-	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="Query",outcome="ok"} 0+60x60
-	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",outcome="ConditionalCheckFailedException"} 0+20x60
-	target_ownership_aws_call_duration_seconds_count{service="Elastic Load Balancing v2",operation="RegisterTargets",outcome="ok"} 0+50x60
-	target_ownership_aws_call_duration_seconds_count{service="Elastic Load Balancing v2",operation="RegisterTargets",outcome="Throttling"} 0+1x60
+	target_ownership_cluster_silent_seconds{peer="north",state="Active"} 12x60
+	target_ownership_cluster_silent_seconds{peer="old",state="Retired"} 9000+60x60
+	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="Query",purpose="ownership",outcome="ok"} 0+60x60
+	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="ownership",outcome="ConditionalCheckFailedException"} 0+20x60
+	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="history",outcome="ok"} 0+9x60
+	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="history",outcome="ThrottlingException"} 0+1x60
+	target_ownership_aws_call_duration_seconds_count{service="Elastic Load Balancing v2",operation="RegisterTargets",purpose="ownership",outcome="ok"} 0+50x60
+	target_ownership_aws_call_duration_seconds_count{service="Elastic Load Balancing v2",operation="RegisterTargets",purpose="ownership",outcome="Throttling"} 0+1x60
 	target_ownership_table_conflicts_total 0x30 1x29
 	target_ownership_history_dropped_total 2x60
 `
 
+// elsewhere are troubles for which an alert is not meant.
+var elsewhere = map[string]map[string]string{
+	"TargetOwnershipBindingNotReady": {
+		"the cluster is drained": `target_ownership_binding_ready{namespace="shop",binding="web",reason="ClusterDrained"} 0x60`,
+		"the cluster is retired": `target_ownership_binding_ready{namespace="shop",binding="web",reason="ClusterRetired"} 0x60`,
+	},
+	"TargetOwnershipTargetsBlocked": {
+		"nobody could look any more": `target_ownership_blocked_seconds{namespace="shop",binding="web"} 0+60x2 120x57`,
+	},
+	"TargetOwnershipTableFailing": {
+		"only the history is denied": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 60) +
+			call("DynamoDB", "Query", "history", "AccessDeniedException", 60) + call("DynamoDB", "Query", "ownership", "ok", 6),
+	},
+	"TargetOwnershipLoadBalancerFailing": {
+		"one group was deleted":     call("Elastic Load Balancing v2", "DescribeTargetGroups", "ownership", "TargetGroupNotFound", 6),
+		"one target is refused":     call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "InvalidTarget", 6),
+		"one group is full":         call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "TooManyTargets", 6),
+		"the role lacks one group":  call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "AccessDenied", 6),
+		"calls given up at the end": call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "canceled", 6),
+	},
+	"TargetOwnershipHistoryIncomplete": {
+		"what is queued may still be written": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 2),
+	},
+}
+
 // Each alert fires on the trouble that it is for, and on nothing else.
 func TestAlertsFire(t *testing.T) {
-	rules := alerts(t)
-	names := []string{}
-	for _, r := range rules {
-		names = append(names, r.Alert)
-		t.Run(r.Alert, func(t *testing.T) {
-			g := NewWithT(t)
-			g.Expect(firing(t, r, planted[r.Alert])).To(BeTrue(), "on what was planted")
-			g.Expect(firing(t, r, healthy)).To(BeFalse(), "on healthy series")
-		})
+	for _, r := range alerts(t) {
+		NewWithT(t).Expect(troubles[r.Alert]).NotTo(BeEmpty(), r.Alert)
+		for name, series := range troubles[r.Alert] {
+			t.Run(r.Alert+"/"+name, func(t *testing.T) {
+				NewWithT(t).Expect(firing(t, r, series)).To(BeTrue())
+			})
+		}
+		calm := map[string]string{"healthy": healthy}
+		maps.Copy(calm, elsewhere[r.Alert])
+		for name, series := range calm {
+			t.Run(r.Alert+"/not/"+name, func(t *testing.T) {
+				NewWithT(t).Expect(firing(t, r, series)).To(BeFalse())
+			})
+		}
 	}
-	NewWithT(t).Expect(planted).To(HaveLen(len(names)))
 }
 
 // firing reports whether the expression has held for as long as the alert

@@ -29,6 +29,9 @@
 {{- if and (ne (toString .podDisruptionBudget.minAvailable) "") (ne (toString .podDisruptionBudget.maxUnavailable) "") -}}
 {{- $wrong = append $wrong "podDisruptionBudget.minAvailable: set maxUnavailable to \"\" beside it; Kubernetes takes one of them" -}}
 {{- end -}}
+{{- if and .crds.install (not .crds.keep) (not .releaseOnUninstall.enabled) (not .crds.deleteBindings) -}}
+{{- $wrong = append $wrong "crds.keep: without it `helm uninstall` deletes every TargetGroupBinding of the cluster, and their targets leave the groups; keep the CRD, or set releaseOnUninstall.enabled, which looks first whether others serve, or crds.deleteBindings if that is what you want" -}}
+{{- end -}}
 {{- end -}}
 {{- if $wrong -}}
 {{- fail (printf "these values cannot be used:\n%s" (join "\n" $wrong)) -}}

@@ -109,8 +109,16 @@ const (
 
 // Reasons of Ready when an operator has taken the cluster out of service.
 const (
-	// ReasonClusterNotActive: the cluster is drained or retired in the ownership
-	// table, or has a state there that this version does not know.
+	// ReasonClusterDrained: an operator drains the cluster, so that its targets
+	// leave the groups that it shares.
+	ReasonClusterDrained ConditionReason = "ClusterDrained"
+
+	// ReasonClusterRetired: an operator has retired the cluster, which registers
+	// nothing until that is undone.
+	ReasonClusterRetired ConditionReason = "ClusterRetired"
+
+	// ReasonClusterNotActive: the entry of the cluster in the ownership table
+	// cannot be read, or has a state that this version does not know.
 	ReasonClusterNotActive ConditionReason = "ClusterNotActive"
 )
 
