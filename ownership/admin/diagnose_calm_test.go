@@ -64,8 +64,7 @@ func TestGroupsOfUnknownClusters(t *testing.T) {
 	s, err := admin.TakeSurvey(t.Context(), b.table, l, nil)
 	b.Expect(err).NotTo(HaveOccurred())
 	b.Expect(s.Groups).To(BeEmpty())
-	key := ownership.Key{Group: arn, Owner: owner("ghost")}
-	s, err = admin.TakeSurvey(t.Context(), b.table, l, []ownership.Key{key, key})
+	s, err = admin.TakeSurvey(t.Context(), b.table, l, []ownership.GroupARN{arn, arn})
 	b.Expect(err).NotTo(HaveOccurred())
 	b.Expect(s.Groups).To(HaveLen(1))
 }

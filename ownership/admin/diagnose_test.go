@@ -56,8 +56,7 @@ func diagnose(t *testing.T, fault plant, beating ...string) []admin.Finding {
 		}()
 		watched, err := admin.Clusters(t.Context(), b.table, 35*time.Second)
 		b.Expect(err).NotTo(HaveOccurred())
-		orphan := ownership.Key{Group: arn, Owner: owner("ghost")}
-		s, err := admin.TakeSurvey(t.Context(), b.table, l, []ownership.Key{orphan})
+		s, err := admin.TakeSurvey(t.Context(), b.table, l, []ownership.GroupARN{arn})
 		b.Expect(err).NotTo(HaveOccurred())
 		s.ClusterList = watched
 		found = admin.Diagnose(s, admin.Place{Table: "owners", Region: "eu-west-1"}, 0)

@@ -33,13 +33,13 @@ type Group struct {
 const groupsAtOnce = 4
 
 // TakeSurvey reads the registry and all groups in which the clusters of the
-// registry have records, and the groups of extra. Which they are is read from
+// registry have records, and extra ones. Which they are is read from
 // an index that may lag. One group that cannot be read hides no other, and
 // neither do those that are not read by the deadline of the context.
 //
 // Errors are those of the table, for the registry and the index, and that of a
 // context that was cancelled.
-func TakeSurvey(ctx context.Context, table Table, lister Lister, extra []ownership.Key) (Survey, error) {
+func TakeSurvey(ctx context.Context, table Table, lister Lister, extra []ownership.GroupARN) (Survey, error) {
 	registry, err := readClusters(ctx, table)
 	if err != nil {
 		return Survey{}, err
@@ -67,20 +67,16 @@ func TakeSurvey(ctx context.Context, table Table, lister Lister, extra []ownersh
 	return s, nil
 }
 
-func allGroups(ctx context.Context, store ownership.Store, registry ClusterList, extra []ownership.Key) ([]ownership.GroupARN, error) {
-	var arns []ownership.GroupARN
-	add := func(keys []ownership.Key) {
-		for _, key := range keys {
-			arns = append(arns, key.Group)
-		}
-	}
-	add(extra)
+func allGroups(ctx context.Context, store ownership.Store, registry ClusterList, extra []ownership.GroupARN) ([]ownership.GroupARN, error) {
+	arns := slices.Clone(extra)
 	for _, id := range registry.ids() {
 		keys, err := store.Groups(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		add(keys)
+		for _, key := range keys {
+			arns = append(arns, key.Group)
+		}
 	}
 	slices.SortFunc(arns, func(a, b ownership.GroupARN) int {
 		if byName := strings.Compare(a.Name(), b.Name()); byName != 0 {

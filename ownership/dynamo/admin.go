@@ -72,14 +72,24 @@ func expire(ctx context.Context, client Creator, def TableDefinition) error {
 // [ownership.ErrTableCreating], [ownership.ErrForbidden],
 // [ownership.ErrThrottled] or [ownership.ErrUnavailable].
 func (t *Table) Verify(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
-	defer cancel()
-	out, err := t.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(t.name)})
+	out, err := t.Describe(ctx)
 	if err != nil {
-		return t.failure("verify", classify(err), err)
+		return err
 	}
 	if err := Definition(t.name).check(out.Table); err != nil {
 		return fmt.Errorf("%s: %w", t.place, err)
 	}
 	return nil
+}
+
+// Describe returns what DynamoDB says of the table. Errors are those of
+// [Table.Verify].
+func (t *Table) Describe(ctx context.Context) (*dynamodb.DescribeTableOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	out, err := t.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(t.name)})
+	if err != nil {
+		return nil, t.failure("describe the table", classify(err), err)
+	}
+	return out, nil
 }

@@ -2,6 +2,7 @@ package targetctl_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"target-ownership-controller/cmd/targetctl/doctor"
+	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/dynamo"
 	"target-ownership-controller/test/elbsim"
 )
@@ -26,6 +28,18 @@ func wellSite(t *testing.T) *bench {
 		b.Expect(b.sim.SetHealth(string(b.group), target, elbtypes.TargetHealthStateEnumHealthy)).To(Succeed())
 	}
 	return b
+}
+
+// other makes another group, in which the cluster has a healthy target.
+func (b *bench) other(t *testing.T, name, cluster string) ownership.GroupARN {
+	blue := b.group
+	defer func() { b.group = blue }()
+	group, err := b.sim.CreateGroup(elbsim.Group{Name: name, Protocol: "TCP", Port: 80, VPCID: "vpc-1", TargetType: "ip"})
+	b.Expect(err).NotTo(HaveOccurred())
+	b.group = ownership.GroupARN(group.ARN)
+	b.cluster(t.Context(), cluster, "10.0.3.1:80")
+	b.Expect(b.sim.SetHealth(group.ARN, "10.0.3.1:80", elbtypes.TargetHealthStateEnumHealthy)).To(Succeed())
+	return b.group
 }
 
 // examine runs doctor and reads its answer.
@@ -43,6 +57,9 @@ func TestDoctorFindsNothing(t *testing.T) {
 	b.Expect(code).To(BeZero())
 	b.Expect(b.run(t.Context(), "doctor", "--watch-for", "1ms")).To(HavePrefix("nothing is wrong with table " + b.table.Name))
 }
+
+// writes has doctor try writes in the group of the bench.
+var writes = []string{"--writes", "--cluster", "east"}
 
 // fault is one thing that is wrong, and what doctor has to say of it.
 type fault struct {
@@ -127,22 +144,44 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		"may not get":      {plant: deny("GetItem"), check: "Permission", where: "dynamodb:GetItem", what: "assumed-role/ops", do: "allow dynamodb:GetItem", code: 3},
 		"may not query": {
 			plant: deny("Query"), check: "Permission", where: "dynamodb:Query", what: "assumed-role/ops", do: "allow dynamodb:Query on the table",
-			also: []string{"Permission", "Permission"}, code: 3, // on the index and the history too
+			also: []string{"Permission"}, code: 3, // on the index too
 		},
 		"may not write history": {
 			plant: func(_ *testing.T, _ *bench, p *between) {
 				p.deny, p.denyAbout = map[string]bool{"PutItem": true}, dynamo.HistoryPrefix
 			},
-			check: "Permission", where: "dynamodb:PutItem", what: "the history of arn:aws", do: "allow dynamodb:PutItem on the history of arn:aws", code: 3,
+			flags: writes,
+			check: "Permission", where: "dynamodb:PutItem", what: "the history of arn:aws", do: "allow dynamodb:PutItem on the history of arn:aws",
+			also: []string{"Permission"}, code: 3, // the note of writes
 		},
 		"may not put": {
-			plant: deny("PutItem"), check: "Permission", where: "dynamodb:PutItem", what: "assumed-role/ops", do: "allow dynamodb:PutItem",
-			also: []string{"Permission"}, code: 3, // of the history too
+			plant: deny("PutItem"), flags: writes, check: "Permission", where: "dynamodb:PutItem", what: "assumed-role/ops", do: "allow dynamodb:PutItem",
+			also: []string{"Permission", "Permission", "Permission"}, code: 3, // of the records and the history, and the note of writes
 		},
-		"may not delete":   {plant: deny("DeleteItem"), check: "Permission", where: "dynamodb:DeleteItem", what: "assumed-role/ops", do: "allow dynamodb:DeleteItem", code: 3},
-		"may not scan":     {plant: deny("Scan"), check: "Permission", where: "dynamodb:Scan", what: "were not looked for", do: "allow dynamodb:Scan on the index", code: 0},
-		"may not register": {plant: denyELB("RegisterTargets"), check: "Permission", where: "elasticloadbalancing:RegisterTargets", what: "AccessDenied", do: "allow elasticloadbalancing:RegisterTargets", code: 3},
-		"may not look up":  {plant: denyELB("DescribeTargetGroups"), check: "Permission", where: "elasticloadbalancing:DescribeTargetGroups", what: "AccessDenied", do: "allow elasticloadbalancing:DescribeTargetGroups", code: 3},
+		"may not delete": {
+			plant: deny("DeleteItem"), flags: writes, check: "Permission", where: "dynamodb:DeleteItem", what: "assumed-role/ops", do: "allow dynamodb:DeleteItem",
+			also: []string{"Permission", "Permission"}, code: 3, // of the records, and the note of writes
+		},
+		"may not scan": {plant: deny("Scan"), check: "Permission", where: "dynamodb:Scan", what: "were not looked for", do: "allow dynamodb:Scan on the index", code: 0},
+		"may not scan, nor list targets": {
+			plant: func(t *testing.T, b *bench, p *between) {
+				deny("Scan")(t, b, p)
+				denyELB("DescribeTargetHealth")(t, b, p)
+			},
+			check: "Permission", where: "elasticloadbalancing:DescribeTargetHealth", what: "AccessDenied", do: "allow elasticloadbalancing:DescribeTargetHealth",
+			also: []string{"GroupUnread", "Permission"}, code: 3, // that of Scan
+		},
+		"may not register": {
+			plant: denyELB("RegisterTargets"), flags: writes, check: "Permission", where: "elasticloadbalancing:RegisterTargets", what: "AccessDenied", do: "allow elasticloadbalancing:RegisterTargets",
+			also: []string{"Permission"}, code: 3, // the note of writes
+		},
+		"writes, and no group": {
+			flags: []string{"--writes"}, check: "Permission", where: "groups", what: "was not tried: no group was named", do: "give --cluster", code: 0,
+		},
+		"writes, and a cluster without records": {
+			flags: []string{"--writes", "--cluster", "north"}, check: "Permission", where: "groups", what: "no cluster that has records", do: "give --cluster", code: 0,
+		},
+		"may not look up": {plant: denyELB("DescribeTargetGroups"), check: "Permission", where: "elasticloadbalancing:DescribeTargetGroups", what: "AccessDenied", do: "allow elasticloadbalancing:DescribeTargetGroups", code: 3},
 		"may not list targets": {
 			plant: denyELB("DescribeTargetHealth"), check: "Permission", where: "elasticloadbalancing:DescribeTargetHealth", what: "AccessDenied", do: "allow elasticloadbalancing:DescribeTargetHealth",
 			also: []string{"GroupUnread"}, code: 3,
@@ -151,7 +190,8 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 			plant: func(_ *testing.T, b *bench, _ *between) {
 				b.sim.Inject(elbsim.Rule{Action: "RegisterTargets", Fault: elbsim.Fault{Refuse: elbsim.Throttled()}})
 			},
-			check: "Permission", where: "elasticloadbalancing:RegisterTargets", what: "could not be tried", do: "run it again", code: 0,
+			flags: writes, check: "Permission", where: "elasticloadbalancing:RegisterTargets", what: "could not be tried", do: "run it again",
+			also: []string{"Permission"}, code: 0, // the note of writes
 		},
 		"the clock of this machine": {
 			plant: func(_ *testing.T, _ *bench, p *between) { p.ahead = 100 * time.Second },
@@ -227,7 +267,68 @@ func TestDoctorCannotLook(t *testing.T) {
 	b := start(t)
 	code, _, errs := b.try(t.Context(), "doctor", "--dynamodb-endpoint", "http://127.0.0.1:1")
 	b.Expect(code).To(Equal(1))
-	b.Expect(errs).To(ContainSubstring("look at table"))
+	b.Expect(errs).To(MatchRegexp(`^targetctl: describe the table: the table is unreachable: table "` + b.name + `", region "eu-west-1", endpoint http://127\.0\.0\.1:1 \(.*\): dial tcp 127\.0\.0\.1:1: connect: connection refused\n$`))
+}
+
+// Who may only read finds a site that is well in order.
+func TestDoctorWithReadingCredentials(t *testing.T) {
+	b, p := wellSite(t), &between{}
+	p.deny = map[string]bool{"PutItem": true, "DeleteItem": true}
+	p.stand(t, b)
+	for _, action := range []string{"RegisterTargets", "DeregisterTargets"} {
+		b.sim.Inject(elbsim.Rule{Action: action, Fault: elbsim.Fault{Refuse: elbsim.AccessDenied()}})
+	}
+	code, report := b.examine(t)
+	b.Expect(report.Findings).To(BeEmpty())
+	b.Expect(code).To(BeZero())
+}
+
+// A group that no cluster of the registry has records in is looked at if it,
+// or the cluster, is named.
+func TestDoctorWithoutScanLooksAtWhatIsNamed(t *testing.T) {
+	for _, flag := range [][]string{{"--group", "red"}, {"--cluster", "ghost"}} {
+		b, p := wellSite(t), &between{deny: map[string]bool{"Scan": true}}
+		b.other(t, "red", "ghost")
+		_, err := b.table.Client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &b.table.Name, Key: map[string]types.AttributeValue{
+			"targetGroup": &types.AttributeValueMemberS{Value: dynamo.ClusterKey}, "owner": &types.AttributeValueMemberS{Value: "ghost"},
+		}})
+		b.Expect(err).NotTo(HaveOccurred())
+		p.stand(t, b)
+		_, report := b.examine(t)
+		b.Expect(report.Findings).To(HaveLen(1), "that of Scan")
+		_, report = b.examine(t, flag...)
+		b.Expect(report.Findings).To(HaveLen(2))
+		b.Expect(report.Findings[0].Check).To(BeEquivalentTo("ClusterGone"))
+	}
+}
+
+// Writes are tried where they were asked for, and nowhere else.
+func TestDoctorWritesToNobodyElse(t *testing.T) {
+	b := wellSite(t)
+	red := b.other(t, "red", "south")
+	for _, c := range []struct {
+		flags []string
+		tried []ownership.GroupARN
+	}{
+		{nil, nil},
+		{[]string{"--writes"}, nil},
+		{[]string{"--group", "red"}, nil},
+		{[]string{"--cluster", "south"}, nil},
+		{[]string{"--writes", "--cluster", "east"}, []ownership.GroupARN{b.group}},
+		{[]string{"--writes", "--cluster", "south"}, []ownership.GroupARN{red}},
+		{[]string{"--writes", "--cluster", "south,east"}, []ownership.GroupARN{b.group, red}},
+		{[]string{"--writes", "--group", "red"}, []ownership.GroupARN{red}},
+	} {
+		before := len(b.sim.Journal())
+		b.examine(t, c.flags...)
+		var tried []ownership.GroupARN
+		for _, entry := range b.sim.Journal()[before:] {
+			if !strings.HasPrefix(entry.Action, "Describe") {
+				tried = append(tried, ownership.GroupARN(entry.Group))
+			}
+		}
+		b.Expect(tried).To(ConsistOf(c.tried), "%v", c.flags)
+	}
 }
 
 // Nothing that doctor tries is ever done.
@@ -235,7 +336,7 @@ func TestDoctorChangesNothing(t *testing.T) {
 	b := wellSite(t)
 	before := b.items(t)
 	calls := b.sim.Journal()
-	b.examine(t)
+	b.examine(t, writes...)
 	b.Expect(b.items(t)).To(Equal(before))
 	for _, entry := range b.sim.Journal()[len(calls):] {
 		if entry.Action == "RegisterTargets" {

@@ -30,7 +30,10 @@ var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 type fakeGroups map[ownership.Target]elb.State
 
 func (f fakeGroups) Group(_ context.Context, ref elb.GroupRef) (elb.Group, error) {
-	if ref.Name != "blue" {
+	switch {
+	case strings.Contains(ref.Name, ":"):
+		return elb.Group{}, elb.ErrGroupInvalid
+	case ref.Name != "blue":
 		return elb.Group{}, ownership.ErrGroupMissing
 	}
 	return elb.Group{ARN: arn, Name: "blue"}, nil
@@ -59,7 +62,7 @@ type bench struct {
 	*WithT
 	table   *memory.Table
 	health  fakeGroups
-	examine func(context.Context, time.Duration) (doctor.Report, error)
+	examine func(context.Context, doctor.Scope) (doctor.Report, error)
 }
 
 func newBench(t *testing.T) *bench {
@@ -214,6 +217,9 @@ func TestExitCodes(t *testing.T) {
 		"cluster nosuch":               exitUsage,
 		"explain blue 10.0.0.1":        exitUsage,
 		"owners green":                 exitFailure,
+		"owners arn:aws:typo":          exitUsage,
+		"doctor --cluster a/b":         exitUsage,
+		"doctor --group arn:aws:typo":  exitUsage,
 		"cluster show north":           exitFailure,
 		"completion bash":              exitOK,
 		"__complete cluster show -o j": exitOK,

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/smithy-go/logging"
 
@@ -26,8 +26,8 @@ type site struct {
 	groups
 	// verify compares the table with its definition; create makes it so.
 	verify, create func(context.Context) error
-	// examine looks for what is wrong, and counts heartbeats for that long.
-	examine func(context.Context, time.Duration) (doctor.Report, error)
+	// examine looks for what is wrong.
+	examine func(context.Context, doctor.Scope) (doctor.Report, error)
 }
 
 // groups is what the commands need of a load balancer.
@@ -54,8 +54,8 @@ func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
 		verify:  store.Verify,
 		create:  func(ctx context.Context) error { return dynamo.Create(ctx, table, dynamo.Definition(s.Table)) },
 	}
-	there.examine = func(ctx context.Context, watch time.Duration) (doctor.Report, error) {
-		return doctor.Doctor{Site: s, DynamoDB: table, ELBv2: s.ELBv2(c), Table: store, Lister: there, Watch: watch}.Run(ctx)
+	there.examine = func(ctx context.Context, scope doctor.Scope) (doctor.Report, error) {
+		return doctor.Doctor{Site: s, DynamoDB: table, ELBv2: s.ELBv2(c), Table: store, Lister: there, Scope: scope}.Run(ctx)
 	}
 	return there, nil
 }
@@ -65,14 +65,18 @@ func (s *site) Health(ctx context.Context, group ownership.GroupARN) (admin.Heal
 	return listing.Lister{Groups: s.groups}.Health(ctx, group)
 }
 
-// group is the ARN of a group that was given by its ARN or its name.
-func (s *site) group(ctx context.Context, name string) (ownership.GroupARN, error) {
+// group is the ARN of a group that was given, as that argument or flag, by its
+// ARN or its name.
+func (s *site) group(ctx context.Context, argument, name string) (ownership.GroupARN, error) {
 	if arn, err := ownership.ParseGroupARN(name); err == nil {
 		return arn, nil
 	}
 	found, err := s.Group(ctx, elb.GroupRef{Name: name})
-	if err != nil {
-		return "", fmt.Errorf("GROUP has to be the ARN or the name of a target group: %w", err)
+	switch {
+	case errors.Is(err, elb.ErrGroupInvalid):
+		return "", usageError{fmt.Errorf("%s: %q is not the ARN or the name of a target group: %w", argument, name, err)}
+	case err != nil:
+		return "", err
 	}
 	return found.ARN, nil
 }

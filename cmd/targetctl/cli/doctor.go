@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"target-ownership-controller/cmd/targetctl/doctor"
+	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
 )
 
@@ -18,37 +20,63 @@ import (
 var errFindings = errors.New("something has to be done")
 
 func (a *app) doctor() *cobra.Command {
-	var watch time.Duration
-	var ignore []string
+	var look examining
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what is wrong with the table, permissions, clocks and records, and what to do",
 		Long: "Look at the table, at the permissions of the credentials, at clocks, and at all\nthat is written in the table, and tell what to do about whatever is wrong.\n\n" +
-			"It changes nothing: what writes is tried with a condition that cannot hold.\n\n" +
+			"With --writes it also tries what a controller may change, and changes nothing: a\nwrite to the table has a condition that no item fulfils, a registration is of what\nis no target.\n\n" +
 			"Exit codes: 0 nothing is wrong, or notes alone; 3 something is; 1 it could not\nlook; 2 the command line cannot be carried out.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.connect(c.Context(), a.site)
-			if err != nil {
-				return err
-			}
-			report, err := s.examine(c.Context(), watch)
-			if err != nil {
-				return err
-			}
-			report.Findings = slices.DeleteFunc(report.Findings, func(f admin.Finding) bool { return slices.Contains(ignore, string(f.Check)) })
-			if err := a.print(report, func(w io.Writer) { a.showReport(w, report) }); err != nil {
-				return err
-			}
-			if slices.ContainsFunc(report.Findings, func(f admin.Finding) bool { return f.Severity != admin.SeverityNote }) {
-				return errFindings
-			}
-			return nil
+			return a.examine(c.Context(), look)
 		},
 	}
-	c.Flags().DurationVar(&watch, "watch-for", 15*time.Second, "count heartbeats for this long, which tells silent clusters and wrong clocks")
-	c.Flags().StringSliceVar(&ignore, "ignore", nil, "names of checks, such as Permission, to leave out")
+	f := c.Flags()
+	f.DurationVar(&look.Watch, "watch-for", 15*time.Second, "count heartbeats for this long, which tells silent clusters and wrong clocks")
+	f.StringSliceVar(&look.ignore, "ignore", nil, "names of checks, such as Permission, to leave out")
+	f.BoolVar(&look.Writes, "writes", false, "also try what a controller may change, in the groups of --cluster and --group alone")
+	f.StringSliceVar(&look.Clusters, "cluster", nil, "IDs of clusters whose groups are looked at, though the registry may not know them")
+	f.StringSliceVar(&look.groups, "group", nil, "ARNs or names of target groups that are looked at, though no record may name them")
 	return c
+}
+
+// examining is the command line of doctor.
+type examining struct {
+	doctor.Scope
+	groups []string
+	ignore []string
+}
+
+func (a *app) examine(ctx context.Context, look examining) error {
+	for _, id := range look.Clusters {
+		if err := ownership.ValidateClusterID(id); err != nil {
+			return usageError{fmt.Errorf("--cluster: %w", err)}
+		}
+	}
+	s, err := a.connect(ctx, a.site)
+	if err != nil {
+		return err
+	}
+	for _, name := range look.groups {
+		group, err := s.group(ctx, "--group", name)
+		if err != nil {
+			return err
+		}
+		look.Groups = append(look.Groups, group)
+	}
+	report, err := s.examine(ctx, look.Scope)
+	if err != nil {
+		return err
+	}
+	report.Findings = slices.DeleteFunc(report.Findings, func(f admin.Finding) bool { return slices.Contains(look.ignore, string(f.Check)) })
+	if err := a.print(report, func(w io.Writer) { a.showReport(w, report) }); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(report.Findings, func(f admin.Finding) bool { return f.Severity != admin.SeverityNote }) {
+		return errFindings
+	}
+	return nil
 }
 
 func (a *app) showReport(w io.Writer, r doctor.Report) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/gomega"
@@ -45,7 +44,7 @@ func TestDoctor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.examine = func(context.Context, time.Duration) (doctor.Report, error) {
+			b.examine = func(context.Context, doctor.Scope) (doctor.Report, error) {
 				return doctor.Report{Table: "owners", Region: "eu-west-1", Findings: c.found}, c.err
 			}
 			code, out, errs := b.run(append([]string{"doctor"}, c.line...)...)
@@ -61,7 +60,7 @@ func TestDoctor(t *testing.T) {
 func TestDoctorForScripts(t *testing.T) {
 	b := newBench(t)
 	want := doctor.Report{Table: "owners", Region: "eu-west-1", Findings: []admin.Finding{finding(admin.SeverityError, "ClusterSilent")}}
-	b.examine = func(context.Context, time.Duration) (doctor.Report, error) { return want, nil }
+	b.examine = func(context.Context, doctor.Scope) (doctor.Report, error) { return want, nil }
 	code, out, errs := b.run("doctor", "-o", "json")
 	b.Expect(code).To(Equal(exitFound))
 	b.Expect(errs).To(BeEmpty())

@@ -45,7 +45,7 @@ func (a *app) history() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if query.Group, err = s.group(c.Context(), args[0]); err != nil {
+			if query.Group, err = s.group(c.Context(), "GROUP", args[0]); err != nil {
 				return err
 			}
 			told := account{Group: query.Group, Target: query.Target, Entries: []history.Entry{}}

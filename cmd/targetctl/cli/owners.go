@@ -22,7 +22,7 @@ func (a *app) owners() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			group, err := s.group(c.Context(), args[0])
+			group, err := s.group(c.Context(), "GROUP", args[0])
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (a *app) explain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			group, err := s.group(c.Context(), args[0])
+			group, err := s.group(c.Context(), "GROUP", args[0])
 			if err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ func (a *app) leave(ctx context.Context, l leaving) error {
 	}
 	out := admin.TakeOut{Table: s.table, Groups: s, Cluster: l.cluster, Healthy: l.force, Version: "targetctl", Progress: a.progress, Tell: a.tell(ctx, s)}
 	if l.group != "" {
-		if out.Only, err = s.group(ctx, l.group); err != nil {
+		if out.Only, err = s.group(ctx, "--group", l.group); err != nil {
 			return err
 		}
 	}

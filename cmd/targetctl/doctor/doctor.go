@@ -12,8 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 
 	"target-ownership-controller/cmd/internal/awsconfig"
+	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
 	"target-ownership-controller/ownership/awserror"
+	"target-ownership-controller/ownership/dynamo"
 )
 
 // The checks, beside those of [admin.Diagnose].
@@ -38,10 +40,22 @@ type Doctor struct {
 	Site     awsconfig.Site // with the region
 	DynamoDB *dynamodb.Client
 	ELBv2    *elasticloadbalancingv2.Client
-	Table    admin.Table
+	Table    *dynamo.Table
 	Lister   admin.Lister
+	Scope
+}
+
+// Scope is how far to look.
+type Scope struct {
 	// Watch is for how long heartbeats are counted.
 	Watch time.Duration
+	// Clusters and Groups are looked at though the registry, or no record, names
+	// them.
+	Clusters []string
+	Groups   []ownership.GroupARN
+	// Writes also tries what a controller may change, in the groups of Clusters
+	// and in Groups alone: others are other people's.
+	Writes bool
 }
 
 // Report is what was found.
@@ -69,9 +83,9 @@ func (d Doctor) Run(ctx context.Context) (Report, error) {
 	}
 	if usable {
 		e.timeToLive(ctx)
-		keys, readable := e.permissions(ctx)
+		groups, readable := e.permissions(ctx)
 		if readable && !e.indexless {
-			e.content(ctx, keys)
+			e.content(ctx, groups)
 		}
 	}
 	admin.SortFindings(e.Findings)
@@ -90,7 +104,7 @@ func (e *examination) aws(operation, arguments string) string {
 func (e *examination) where() string { return "table " + e.Site.Table }
 
 // content looks at what is written in the table.
-func (e *examination) content(ctx context.Context, extra keys) {
+func (e *examination) content(ctx context.Context, extra []ownership.GroupARN) {
 	watched, err := admin.Clusters(ctx, e.Doctor.Table, e.Watch)
 	if err == nil {
 		var survey admin.Survey

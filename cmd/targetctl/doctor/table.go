@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
 
+	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/admin"
 	"target-ownership-controller/ownership/awserror"
 	"target-ownership-controller/ownership/dynamo"
@@ -21,12 +22,9 @@ import (
 // table compares the table with its definition, and reports whether its items
 // can be looked at.
 func (e *examination) table(ctx context.Context) (usable bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	out, err := e.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(e.Site.Table)})
-	var missing *types.ResourceNotFoundException
+	out, err := e.Doctor.Table.Describe(ctx)
 	switch {
-	case errors.As(err, &missing):
+	case errors.Is(err, ownership.ErrTableMissing):
 		e.add(admin.SeverityError, CheckTableMissing, e.where(),
 			fmt.Sprintf("there is no such table in region %s; the credentials are accepted there", e.Region),
 			fmt.Sprintf("correct --table or --region: aws dynamodb list-tables --region %s lists what is there; or create it with the Terraform module or targetctl table create --region %s --table %s", e.Region, e.Region, e.Site.Table))
@@ -35,7 +33,7 @@ func (e *examination) table(ctx context.Context) (usable bool, err error) {
 		e.lacks("dynamodb:DescribeTable", "the table", err)
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("look at table %s in region %s: %w", e.Site.Table, e.Region, err)
+		return false, err
 	}
 	e.clock(out.ResultMetadata)
 	return e.shape(out.Table), nil
