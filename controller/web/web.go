@@ -50,7 +50,7 @@ func New(ctx context.Context, source Source, hosts ...string) http.Handler {
 	if err != nil {
 		panic(err) // the directory is part of this program
 	}
-	v := &view{watch: newWatch(ctx, source), past: newPast(source.History, source.Refresh)}
+	v := &view{watch: newWatch(ctx, source), past: newPast(ctx, source.History, source.Refresh)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /site.json", v.site)
 	mux.HandleFunc("GET /history.json", v.history)

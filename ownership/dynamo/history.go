@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"time"
 
@@ -80,7 +81,8 @@ func (t *Table) History(ctx context.Context, q history.Query) iter.Seq2[history.
 }
 
 // historyPages reads backwards, and eventually consistent: nothing is decided
-// by it, and it costs half.
+// by it, and it costs half. A page has no more than is asked for, since all that
+// it could have, up to 1 MB, is paid for.
 func (t *Table) historyPages(q history.Query) (*dynamodb.QueryPaginator, error) {
 	selected := expression.Key(AttrTargetGroup).Equal(expression.Value(historyHash(q.Group)))
 	if !q.Since.IsZero() {
@@ -90,13 +92,17 @@ func (t *Table) historyPages(q history.Query) (*dynamodb.QueryPaginator, error) 
 	if err != nil {
 		return nil, err
 	}
+	size := t.pageSize
+	if size == nil && q.Limit > 0 && q.Target == "" {
+		size = aws.Int32(int32(min(q.Limit, math.MaxInt32)))
+	}
 	return dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
 		TableName:                 aws.String(t.name),
 		KeyConditionExpression:    expr.KeyCondition(),
 		ExpressionAttributeNames:  expr.Names(),
 		ExpressionAttributeValues: expr.Values(),
 		ScanIndexForward:          aws.Bool(false),
-		Limit:                     t.pageSize,
+		Limit:                     size,
 	}), nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/dynamo"
+	"target-ownership-controller/ownership/history"
 )
 
 // The item is what docs/protocol says, for other programs and for people who
@@ -91,6 +92,25 @@ func TestDecidingReadsAreStronglyConsistent(t *testing.T) {
 	_, err = table.Groups(t.Context(), "a")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(e.last(t, "Query")).To(And(HaveKeyWithValue("IndexName", "by-cluster"), HaveKeyWithValue("ConsistentRead", false)))
+}
+
+// All that a page has is paid for, whoever asked for less.
+func TestHistoryReadsNoMoreThanIsAskedFor(t *testing.T) {
+	g := NewWithT(t)
+	sdk, e := serve(t, map[string][]reply{"Query": {success(`{"Items":[]}`)}})
+	for _, c := range []struct {
+		query history.Query
+		limit OmegaMatcher
+	}{
+		{history.Query{Group: group, Limit: 30}, HaveKeyWithValue("Limit", 30.0)},
+		{history.Query{Group: group}, Not(HaveKey("Limit"))},
+		{history.Query{Group: group, Limit: 30, Target: "10.0.0.5:8080"}, Not(HaveKey("Limit"))}, // few of them may be about it
+	} {
+		for _, err := range dynamo.New(sdk, "owners", dynamo.Options{}).History(t.Context(), c.query) {
+			g.Expect(err).NotTo(HaveOccurred())
+		}
+		g.Expect(e.last(t, "Query")).To(c.limit)
+	}
 }
 
 func expectJSON(t *testing.T, got any, want string) {
