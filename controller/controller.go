@@ -22,6 +22,7 @@ import (
 	"target-ownership-controller/controller/audit"
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/kind"
 	ctrlmetrics "target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 )
@@ -43,7 +44,10 @@ type Options struct {
 	Version         string
 	ComparePeriod   time.Duration // between two comparisons of a record with its group
 	HeartbeatPeriod time.Duration
-	Workers         int // bindings worked on at once
+	Workers         int // bindings worked on at once, of each kind
+
+	// Kinds are the kinds of bindings to work on.
+	Kinds []kind.Kind
 
 	// Trail writes the history; nil for none. Whoever made it flushes it once
 	// the manager has ended.
@@ -55,30 +59,18 @@ type Options struct {
 }
 
 // Setup hands the parts of the controller to the manager. The manager's
-// scheme has to know v1beta1.
+// scheme has to know the kinds.
 func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	gate := cluster.NewGate()
-	changed := gate.Watch()
-	reconciler := binding.Reconciler{
-		Client:  mgr.GetClient(),
-		Live:    mgr.GetAPIReader(),
-		Groups:  o.Groups,
-		Store:   o.Table,
-		Gate:    gate,
-		Events:  mgr.GetEventRecorder("target-ownership-controller"),
-		Clock:   clock.RealClock{},
-		NewID:   uuid.NewString,
-		Options: binding.Options{ClusterID: o.ClusterID, Version: o.Version, ComparePeriod: o.ComparePeriod},
-	}
 	if o.Trail != nil {
-		reconciler.Journal = o.Trail
 		if err := mgr.Add(o.Trail); err != nil {
 			return err
 		}
 	}
-	bindings := binding.New(reconciler)
-	if err := bindings.SetupWithManager(ctx, mgr, o.Workers, changed); err != nil {
-		return fmt.Errorf("set up the reconciler: %w", err)
+	for _, k := range o.Kinds {
+		if err := o.serve(ctx, mgr, gate, k); err != nil {
+			return fmt.Errorf("set up the reconciler of kind %s: %w", k.Name, err)
+		}
 	}
 	heartbeat := cluster.HeartbeatConfig{
 		Live: mgr.GetAPIReader(), Registry: o.Table, Verify: o.Table.Verify, Gate: gate,
@@ -92,10 +84,8 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	peers := cluster.NewPeers(o.Table, o.ClusterID)
 	for _, runnable := range []manager.Runnable{
 		preflight,
-		cluster.NewLoadBalancerControllerGuard(mgr.GetAPIReader(), gate, o.Leases...),
 		cluster.NewHeartbeat(heartbeat),
 		peers,
-		&binding.Orphans{Reconciler: bindings, Period: o.ComparePeriod},
 	} {
 		if err := mgr.Add(runnable); err != nil {
 			return err
@@ -103,6 +93,35 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 	ctrlmetrics.Info(o.ClusterID, o.Version)
 	return watchPeers(peers)
+}
+
+// serve adds what works on the bindings of one kind.
+func (o Options) serve(ctx context.Context, mgr manager.Manager, gate *cluster.Gate, k kind.Kind) error {
+	reconciler := binding.Reconciler{
+		Client:  mgr.GetClient(),
+		Live:    mgr.GetAPIReader(),
+		Groups:  o.Groups,
+		Store:   o.Table,
+		Gate:    cluster.Beside{Gate: gate},
+		Events:  mgr.GetEventRecorder("target-ownership-controller"),
+		Clock:   clock.RealClock{},
+		NewID:   uuid.NewString,
+		Options: binding.Options{Kind: k, ClusterID: o.ClusterID, Version: o.Version, ComparePeriod: o.ComparePeriod},
+	}
+	if o.Trail != nil {
+		reconciler.Journal = o.Trail
+	}
+	if k.Name == kind.TargetGroupBinding.Name { // of which the other controller has bindings too
+		reconciler.Gate = gate
+		if err := mgr.Add(cluster.NewLoadBalancerControllerGuard(mgr.GetAPIReader(), gate, o.Leases...)); err != nil {
+			return err
+		}
+	}
+	bindings := binding.New(reconciler)
+	if err := bindings.SetupWithManager(ctx, mgr, o.Workers, gate.Watch()); err != nil {
+		return err
+	}
+	return mgr.Add(&binding.Orphans{Reconciler: bindings, Period: o.ComparePeriod})
 }
 
 // watchPeers replaces the peers of an earlier Setup in the same process.

@@ -11,6 +11,7 @@ import (
 	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/kind"
 )
 
 // settings are what the flags say.
@@ -24,6 +25,7 @@ type settings struct {
 	heartbeatPeriod time.Duration
 	history         time.Duration // 0 for none
 	workers         int
+	bindingKinds    []string
 
 	metricsAddress string
 	webView        bool
@@ -47,7 +49,8 @@ func (s *settings) flags() *pflag.FlagSet {
 	f.DurationVar(&s.comparePeriod, "compare-period", 5*time.Minute, "how often each binding's record is compared with its target group, between 10s and 1h")
 	f.DurationVar(&s.heartbeatPeriod, "heartbeat-period", cluster.DefaultHeartbeatInterval, "how often this cluster shows in the table that it is alive, between 1s and 1m")
 	f.DurationVar(&s.history, "history-retention", 7*24*time.Hour, "how long the table keeps what was done to targets and why, between 1h and 8760h; 0 writes no history")
-	f.IntVar(&s.workers, "workers", 10, "how many bindings are worked on at once, 1 to 100")
+	f.StringSliceVar(&s.bindingKinds, "binding-kinds", []string{kind.TargetGroupBinding.Name}, "kinds of bindings to work on: TargetGroupBinding, for which the AWS Load Balancer Controller must not run; SharedTargetGroupBinding, beside it; or both")
+	f.IntVar(&s.workers, "workers", 10, "how many bindings of a kind are worked on at once, 1 to 100")
 	f.StringVar(&s.metricsAddress, "metrics-bind-address", ":8080", "address of the Prometheus metrics; 0 turns them off")
 	f.BoolVar(&s.webView, "web-view", false, "serve a page at /web/ of the metrics address that shows, read-only and to whoever can reach it, who owns which targets")
 	f.StringVar(&s.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
@@ -86,13 +89,13 @@ func unreadable(err error) error {
 		return err
 	}
 	flag := invalid.GetFlag()
-	if wanted, known := kinds[flag.Value.Type()]; known {
+	if wanted, known := valueTypes[flag.Value.Type()]; known {
 		return fmt.Errorf("--%s: %q is not %s", flag.Name, invalid.GetValue(), wanted)
 	}
 	return fmt.Errorf("--%s: %w", flag.Name, invalid.Unwrap())
 }
 
-var kinds = map[string]string{
+var valueTypes = map[string]string{
 	"bool":     "true or false",
 	"int":      "a whole number",
 	"duration": "a duration such as 30s or 5m",

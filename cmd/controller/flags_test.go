@@ -51,6 +51,7 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 		"--elb-read-rate=0:20", "--elb-read-rate=NaN:20", "--elb-read-rate=5:0",
 		"--elb-mutation-rate=+Inf:10", "--elb-mutation-rate=2:-1",
 		"--workers=0", "--workers=101",
+		"--binding-kinds=", "--binding-kinds=Ingress",
 		"--metrics-bind-address=", "--metrics-bind-address=8080", "--metrics-bind-address=:70000", "--metrics-bind-address=:http",
 		"--health-probe-bind-address=:8080", // the default of the metrics
 		"--health-probe-bind-address=::1:8081", "--health-probe-bind-address=a_b:8081",

@@ -16,15 +16,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/kind"
 )
 
 // apiTimeout bounds the first call to the Kubernetes API.
 const apiTimeout = 10 * time.Second
 
 // kubernetesAPI finds the Kubernetes API as kubectl does, or that of the
-// cluster that this process runs in, and checks that it serves our kind.
-func kubernetesAPI(ctx context.Context) (*rest.Config, error) {
+// cluster that this process runs in, and checks that it serves the kinds.
+func kubernetesAPI(ctx context.Context, kinds []kind.Kind) (*rest.Config, error) {
 	if err := kubeconfigThere(); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,12 @@ func kubernetesAPI(ctx context.Context) (*rest.Config, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	return config, servesBindings(ctx, config)
+	for _, k := range kinds {
+		if err := servesBindings(ctx, config, k); err != nil {
+			return nil, err
+		}
+	}
+	return config, nil
 }
 
 // kubeconfigThere says what is missing, since a file that is not there and one
@@ -60,20 +65,20 @@ func exists(path string) bool {
 	return path != "" && !errors.Is(err, os.ErrNotExist)
 }
 
-// servesBindings makes the first call to the API, and tells apart why it may
-// not be answered.
-func servesBindings(ctx context.Context, config *rest.Config) error {
+// servesBindings makes the first call to the API, and tells apart why it may not be
+// answered.
+func servesBindings(ctx context.Context, config *rest.Config, k kind.Kind) error {
 	bounded := rest.CopyConfig(config)
 	bounded.Timeout = apiTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(bounded)
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	served, err := client.ServerResourcesForGroupVersionWithContext(ctx, v1beta1.GroupVersion.String())
+	served, err := client.ServerResourcesForGroupVersionWithContext(ctx, k.Version.String())
 	switch {
-	case apierrors.IsNotFound(err), err == nil && !slices.ContainsFunc(served.APIResources, isBinding):
-		return fmt.Errorf("the CustomResourceDefinition of TargetGroupBinding is not installed in the cluster at %s, or does not serve %s: apply charts/target-ownership-controller/files/crds first",
-			config.Host, v1beta1.GroupVersion)
+	case apierrors.IsNotFound(err), err == nil && !slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Kind == k.Name }):
+		return fmt.Errorf("the CustomResourceDefinition of %s is not installed in the cluster at %s, or does not serve %s: apply charts/target-ownership-controller/files/crds first",
+			k.Name, config.Host, k.Version)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the Kubernetes API at %s does not accept the credentials: %w; renew those of the kubeconfig or of the service account", config.Host, err)
 	case apierrors.IsForbidden(err):
@@ -85,5 +90,3 @@ func servesBindings(ctx context.Context, config *rest.Config) error {
 	}
 	return nil
 }
-
-func isBinding(r metav1.APIResource) bool { return r.Kind == "TargetGroupBinding" }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/kind"
 )
 
 // answer writes an object of the Kubernetes API, or a refusal.
@@ -60,7 +61,7 @@ func TestWhatKeepsTheKubernetesAPIFromServingBindings(t *testing.T) {
 				c.answer(w)
 			}))
 			defer server.Close()
-			err := servesBindings(t.Context(), &rest.Config{Host: server.URL})
+			err := servesBindings(t.Context(), &rest.Config{Host: server.URL}, kind.TargetGroupBinding)
 			if c.says == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
@@ -74,7 +75,7 @@ func TestKubernetesAPIThatIsDown(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewServer(nil)
 	server.Close()
-	err := servesBindings(t.Context(), &rest.Config{Host: server.URL})
+	err := servesBindings(t.Context(), &rest.Config{Host: server.URL}, kind.TargetGroupBinding)
 	g.Expect(err).To(MatchError(And(ContainSubstring(server.URL+" cannot be reached"), Not(ContainSubstring("CustomResourceDefinition")))))
 }
 
@@ -104,7 +105,7 @@ func TestKubeconfigsThatCannotBeUsed(t *testing.T) {
 			g := NewWithT(t)
 			nowhere(t, missing)
 			t.Setenv("KUBECONFIG", c.kubeconfig)
-			_, err := kubernetesAPI(context.Background())
+			_, err := kubernetesAPI(context.Background(), kind.All[:1])
 			g.Expect(err).To(HaveOccurred())
 			for _, words := range c.says {
 				g.Expect(err.Error()).To(ContainSubstring(words))

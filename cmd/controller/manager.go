@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/kind"
 )
 
 // The leader lease, and the events about it, are in one namespace. Other leases
@@ -39,12 +39,16 @@ const shutdownTimeout = 22 * time.Second
 // (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/).
 const podNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-func newManager(s settings, config *rest.Config) (manager.Manager, error) {
+func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Manager, error) {
 	if s.leaderElection && s.namespace == "" && !exists(podNamespace) {
 		return nil, errors.New("--leader-election-namespace: outside a cluster name the namespace that holds the leader lease, such as default; or give --leader-elect=false if this is the only replica")
 	}
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
+	adds := []func(*runtime.Scheme) error{clientgoscheme.AddToScheme}
+	for _, k := range kinds {
+		adds = append(adds, k.AddToScheme)
+	}
+	for _, add := range adds {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/kind"
 )
 
 // fakeAPI serves the kind, and refuses to list it until it permits that.
@@ -61,7 +62,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestEndBeforeTheCachesAreFilled(t *testing.T) {
 	g := NewWithT(t)
 	api, config := newFakeAPI(t)
-	mgr, err := newManager(settings{metricsAddress: "0", probeAddress: "0"}, config)
+	mgr, err := newManager(settings{metricsAddress: "0", probeAddress: "0"}, config, kind.All)
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = mgr.GetCache().GetInformer(t.Context(), &v1beta1.TargetGroupBinding{}, cache.BlockUntilSynced(false))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -84,12 +85,12 @@ func TestAddressesInUse(t *testing.T) {
 
 	t.Run("probes", func(t *testing.T) {
 		g := NewWithT(t)
-		_, err := newManager(settings{metricsAddress: "0", probeAddress: address}, config)
+		_, err := newManager(settings{metricsAddress: "0", probeAddress: address}, config, kind.All)
 		g.Expect(err).To(MatchError(And(ContainSubstring("--health-probe-bind-address: "), ContainSubstring(address))))
 	})
 	t.Run("metrics", func(t *testing.T) {
 		g := NewWithT(t)
-		mgr, err := newManager(settings{metricsAddress: address, probeAddress: "0"}, config)
+		mgr, err := newManager(settings{metricsAddress: address, probeAddress: "0"}, config, kind.All)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(runManager(t.Context(), mgr)).To(MatchError(And(HavePrefix("--metrics-bind-address: "), ContainSubstring(address))))
 	})
@@ -103,9 +104,9 @@ func TestLeaderElectionOutsideACluster(t *testing.T) {
 	g := NewWithT(t)
 	_, config := newFakeAPI(t)
 	s := settings{metricsAddress: "0", probeAddress: "0", leaderElection: true}
-	_, err := newManager(s, config)
+	_, err := newManager(s, config, kind.All)
 	g.Expect(err).To(MatchError(And(HavePrefix("--leader-election-namespace: "), ContainSubstring("--leader-elect=false"))))
 	s.namespace = "default"
-	_, err = newManager(s, config)
+	_, err = newManager(s, config, kind.All)
 	g.Expect(err).NotTo(HaveOccurred())
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/audit"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/ownership/dynamo"
 )
 
@@ -21,15 +25,20 @@ func start(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	kubernetes, err := kubernetesAPI(ctx)
+	served, err := kinds(s.bindingKinds)
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(s, kubernetes)
+	kubernetes, err := kubernetesAPI(ctx, served)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(s, kubernetes, served)
 	if err != nil {
 		return err
 	}
 	o := options(s, awsConfig, account(ctx, s, awsConfig))
+	o.Kinds = served
 	if err := controller.Setup(ctx, mgr, o); err != nil {
 		return err
 	}
@@ -73,6 +82,25 @@ func trail(s settings, table *dynamo.Table) *audit.Trail {
 		return nil
 	}
 	return audit.NewTrail(table, s.history)
+}
+
+// kinds are the kinds of bindings of these names.
+func kinds(names []string) ([]kind.Kind, error) {
+	var found []kind.Kind
+	for _, name := range names {
+		k, err := kind.Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(names[:len(found)], name) {
+			return nil, fmt.Errorf("%s is named twice", name)
+		}
+		found = append(found, k)
+	}
+	if len(found) == 0 {
+		return nil, errors.New("there has to be at least one kind")
+	}
+	return found, nil
 }
 
 func leases(names []string) []types.NamespacedName {

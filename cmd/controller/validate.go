@@ -42,6 +42,9 @@ func (s *settings) validate() error {
 	refuse(s.probeAddress == s.metricsAddress && listens(s.probeAddress), "--health-probe-bind-address: %q is the address of --metrics-bind-address too", s.probeAddress)
 	refuse(s.namespace != "" && len(validation.IsDNS1123Label(s.namespace)) > 0, "--leader-election-namespace: %q is not the name of a namespace, which has up to 63 lower case letters, digits or '-', and no '-' at either end", s.namespace)
 	refuse(s.workers < 1 || s.workers > 100, "--workers: %d is not between 1 and 100", s.workers)
+	if _, err := kinds(s.bindingKinds); err != nil {
+		errs = append(errs, fmt.Errorf("--binding-kinds: %w", err))
+	}
 	for _, lease := range s.lbcLeases {
 		refuse(!leaseName.MatchString(lease), "--load-balancer-controller-lease: %q is not NAME or NAMESPACE/NAME", lease)
 	}

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"target-ownership-controller/cmd/internal/awsconfig"
+	"target-ownership-controller/controller/kind"
 )
 
 // The page is beside the metrics, to those who ask for it by an address, and
@@ -32,7 +33,7 @@ func TestWebView(t *testing.T) {
 			g := NewWithT(t)
 			s := settings{Site: awsconfig.Site{Table: "owners", Region: "eu-west-1"}, metricsAddress: free(t), probeAddress: "0", webView: c.webView}
 			_, config := newFakeAPI(t)
-			mgr, err := newManager(s, config)
+			mgr, err := newManager(s, config, kind.All)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(addWebView(t.Context(), mgr, s, newFakeAWS(t, 400, "{}").Config)).To(Succeed())
 			go func() { _ = runManager(t.Context(), mgr) }()

@@ -98,7 +98,7 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	if err := check(b.TargetGroupBinding, group); err != nil {
 		return err
 	}
-	if err := r.keep(ctx, b.TargetGroupBinding); err != nil {
+	if err := r.keep(ctx, b); err != nil {
 		return err
 	}
 	if b.state == nil {
@@ -145,7 +145,7 @@ func (r *Reconciler) ledger(key ownership.Key, uid types.UID) *ownership.Ledger 
 
 // keyOf names the record of a binding.
 func (r *Reconciler) keyOf(binding client.ObjectKey, group ownership.GroupARN) ownership.Key {
-	return ownership.Key{Group: group, Owner: ownership.Owner{Cluster: r.ClusterID, Namespace: binding.Namespace, Name: binding.Name}}
+	return ownership.Key{Group: group, Owner: ownership.Owner{Cluster: r.ClusterID, Namespace: binding.Namespace, Name: r.Kind.Owner(binding.Name)}}
 }
 
 // forgetGroup drops the record of a group that no longer exists: there is
@@ -186,11 +186,9 @@ func (r *Reconciler) onlyNameMissing(ctx context.Context, b *round, arn ownershi
 }
 
 // keep puts our finalizer on the binding before anything is recorded.
-func (r *Reconciler) keep(ctx context.Context, b *v1beta1.TargetGroupBinding) error {
-	if controllerutil.ContainsFinalizer(b, v1beta1.Finalizer) || !b.DeletionTimestamp.IsZero() {
+func (r *Reconciler) keep(ctx context.Context, b *round) error {
+	if controllerutil.ContainsFinalizer(b, v1beta1.Finalizer) || b.deleting() {
 		return nil
 	}
-	before := b.DeepCopy()
-	controllerutil.AddFinalizer(b, v1beta1.Finalizer)
-	return r.Client.Patch(ctx, b, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return r.patch(ctx, b, func() { controllerutil.AddFinalizer(b, v1beta1.Finalizer) })
 }

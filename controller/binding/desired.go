@@ -25,7 +25,7 @@ func (r *Reconciler) desired(ctx context.Context, b *round) error {
 		b.want = ownership.Set{}
 		return nil
 	}
-	if b.Spec.MultiClusterTargetGroup && r.Gate.Drained() {
+	if b.shared() && r.Gate.Drained() {
 		b.want, b.absent, b.live = ownership.Set{}, errDrained, true
 		return nil
 	}

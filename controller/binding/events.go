@@ -26,9 +26,9 @@ func (r *Reconciler) reportTransition(b *round, before *v1beta1.TargetGroupBindi
 	switch {
 	case was == ready.reason, routine[was] && routine[ready.reason]:
 	case routine[ready.reason]:
-		r.Events.Eventf(b.TargetGroupBinding, nil, corev1.EventTypeNormal, string(ready.reason), "Reconcile", "%s", ready.message)
+		r.Events.Eventf(b.object, nil, corev1.EventTypeNormal, string(ready.reason), "Reconcile", "%s", ready.message)
 	default:
-		r.Events.Eventf(b.TargetGroupBinding, nil, corev1.EventTypeWarning, string(ready.reason), "Reconcile", "%s", ready.message)
+		r.Events.Eventf(b.object, nil, corev1.EventTypeWarning, string(ready.reason), "Reconcile", "%s", ready.message)
 	}
 }
 
@@ -38,7 +38,7 @@ func (r *Reconciler) reportSkipped(b *round) {
 	for _, s := range b.skipped {
 		now[s.Name] = true
 		if !b.state.skipped[s.Name] {
-			r.Events.Eventf(b.TargetGroupBinding, nil, corev1.EventTypeWarning, "EndpointSkipped", "Reconcile", "%s is not registered: %s", s.Name, s.Reason)
+			r.Events.Eventf(b.object, nil, corev1.EventTypeWarning, "EndpointSkipped", "Reconcile", "%s is not registered: %s", s.Name, s.Reason)
 		}
 	}
 	b.state.skipped = now

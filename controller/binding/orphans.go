@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
@@ -73,6 +72,7 @@ func (o *Orphans) sweep(ctx context.Context) time.Duration {
 		logger.Info("sweep put off", "message", err.Error())
 		return maxRetry
 	}
+	keys = slices.DeleteFunc(keys, func(key ownership.Key) bool { return !o.Reconciler.ours(key) })
 	for key := range o.known {
 		if !slices.Contains(keys, key) {
 			keys = append(keys, key) // its row is lost, its targets may not be
@@ -149,19 +149,30 @@ func (r *Reconciler) readOrphan(ctx context.Context, o *orphan) error {
 	return err
 }
 
+// ours reports whether a binding of our kind would stand for the record.
+func (r *Reconciler) ours(key ownership.Key) bool {
+	_, ok := r.Kind.Of(key.Owner.Name)
+	return ok
+}
+
+// bindingOf names the binding that would stand for a record of ours.
+func (r *Reconciler) bindingOf(key ownership.Key) client.ObjectKey {
+	name, _ := r.Kind.Of(key.Owner.Name)
+	return client.ObjectKey{Namespace: key.Owner.Namespace, Name: name}
+}
+
 // working reports whether this process brings targets into the group for a
 // binding of that name.
 func (r *Reconciler) working(key ownership.Key) bool {
-	st := r.states.get(client.ObjectKey{Namespace: key.Owner.Namespace, Name: key.Owner.Name})
+	st := r.states.get(r.bindingOf(key))
 	return st != nil && st.group.ARN == key.Group
 }
 
 // orphaned asks the API server, not a cache, whether a binding stands for
 // the record. What cannot be told is not orphaned.
 func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, error) {
-	var b v1beta1.TargetGroupBinding
-	name := client.ObjectKey{Namespace: key.Owner.Namespace, Name: key.Owner.Name}
-	if err := r.Live.Get(ctx, name, &b); err != nil {
+	object, name := r.Kind.New(), r.bindingOf(key)
+	if err := r.Live.Get(ctx, name, object); err != nil {
 		// A bare 404 is the answer of something in between, or of an API
 		// server that does not know the kind just now.
 		absent := apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
@@ -170,8 +181,8 @@ func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, err
 		}
 		return false, err
 	}
-	if b.Spec.TargetGroupARN != "" {
-		return b.Spec.TargetGroupARN != string(key.Group), nil
+	if arn := r.Kind.Binding(object).Spec.TargetGroupARN; arn != "" {
+		return arn != string(key.Group), nil
 	}
 	// A name may stand for another group than the status last said: what this
 	// process found for it decides.

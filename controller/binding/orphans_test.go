@@ -21,6 +21,7 @@ import (
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/memory"
 )
@@ -110,7 +111,7 @@ func sweeps(t *testing.T, table *memory.Table, api client.Client, gate *cluster.
 		Period: time.Minute,
 		Reconciler: binding.New(binding.Reconciler{
 			Client: api, Live: api, Groups: g, Store: table, Gate: gate, Clock: clock.RealClock{}, NewID: newID,
-			Options: binding.Options{ClusterID: "blue"},
+			Options: binding.Options{Kind: kind.TargetGroupBinding, ClusterID: "blue"},
 		}),
 	})
 	return g

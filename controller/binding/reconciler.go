@@ -1,4 +1,4 @@
-// Package binding reconciles TargetGroupBindings. A pass reads top to bottom:
+// Package binding reconciles bindings of one kind. A pass reads top to bottom:
 // desired, observe, plan and apply, status. Before it the binding is bound to
 // its group, and between, a large removal is confirmed by live reads.
 package binding
@@ -21,6 +21,7 @@ import (
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/controller/endpoints"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
@@ -54,6 +55,7 @@ type Gate interface {
 
 // Options are the settings of a Reconciler.
 type Options struct {
+	Kind      kind.Kind // of the bindings
 	ClusterID string
 	Version   string
 	// ComparePeriod is the time between two comparisons of a record with its
@@ -97,8 +99,8 @@ func New(r Reconciler) *Reconciler {
 
 // Reconcile makes one pass over one binding.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	b := &round{TargetGroupBinding: &v1beta1.TargetGroupBinding{}, began: r.Clock.Now()}
-	if err := r.Client.Get(ctx, req.NamespacedName, b.TargetGroupBinding); err != nil {
+	b := r.newRound()
+	if err := r.Client.Get(ctx, req.NamespacedName, b.object); err != nil {
 		if apierrors.IsNotFound(err) {
 			return r.vanished(ctx, req.NamespacedName)
 		}
@@ -162,7 +164,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.states.news(key, "")
 	r.backoff.Forget(key)
 	r.outages.leaves(key)
-	metrics.Forget(key.Namespace, key.Name)
+	metrics.Forget(key.Namespace, r.Kind.Owner(key.Name))
 }
 
 // pass is the whole program: what is wanted, what is there, make it so.
@@ -209,6 +211,8 @@ func admits(err error, deleting bool) error {
 // round is one pass over one binding: what it found and what it did.
 type round struct {
 	*v1beta1.TargetGroupBinding
+	object  client.Object // the same, in its own kind
+	kind    kind.Kind
 	state   *state
 	began   time.Time
 	want    ownership.Set
@@ -222,9 +226,17 @@ type round struct {
 	done     bool // nothing is left to do for this binding
 }
 
+func (r *Reconciler) newRound() *round {
+	object := r.Kind.New()
+	return &round{TargetGroupBinding: r.Kind.Binding(object), object: object, kind: r.Kind, began: r.Clock.Now()}
+}
+
+// shared bindings leave alone what they did not register.
+func (b *round) shared() bool { return b.kind.Shared || b.Spec.MultiClusterTargetGroup }
+
 // exclusive bindings take out what nobody recorded. One that is being deleted
 // takes out its own targets only.
-func (b *round) exclusive() bool { return !b.Spec.MultiClusterTargetGroup && !b.deleting() }
+func (b *round) exclusive() bool { return !b.shared() && !b.deleting() }
 
 // called reports whether the load balancer API served the pass.
 func (b *round) called() bool {
@@ -253,15 +265,21 @@ func (r *Reconciler) release(ctx context.Context, b *round) error {
 			return err
 		}
 	}
-	before := b.DeepCopy()
-	controllerutil.RemoveFinalizer(b, v1beta1.Finalizer)
-	if err := r.Client.Patch(ctx, b.TargetGroupBinding, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	err := r.patch(ctx, b, func() { controllerutil.RemoveFinalizer(b, v1beta1.Finalizer) })
+	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	r.forget(key)
 	metrics.Passed("Released")
 	log.FromContext(ctx).Info("binding released", "targetGroup", b.Status.TargetGroupARN)
 	return nil
+}
+
+// patch changes the binding, if nobody else has since it was read.
+func (r *Reconciler) patch(ctx context.Context, b *round, change func()) error {
+	before := b.object.DeepCopyObject().(client.Object)
+	change()
+	return r.Client.Patch(ctx, b.object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
 // forgetRecord deletes the record of a binding that goes. What it still names

@@ -15,7 +15,7 @@ import (
 // status says on the binding what the pass came to. It writes nothing when
 // nothing has changed.
 func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
-	before := b.DeepCopy()
+	before := b.object.DeepCopyObject().(client.Object)
 	b.Status.ObservedGeneration = b.Generation
 	if b.state != nil {
 		b.Status.TargetGroupARN = string(b.state.group.ARN)
@@ -26,21 +26,21 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 	ready, consistent := verdicts(b, err)
 	b.setCondition(v1beta1.ConditionReady, ready)
 	b.setCondition(v1beta1.ConditionOwnershipConsistent, consistent)
-	r.reportTransition(b, before, ready)
+	r.reportTransition(b, r.Kind.Binding(before), ready)
 	metrics.Passed(string(ready.reason))
-	metrics.Binding(b.Namespace, b.Name, r.gauges(b, err, ready))
+	metrics.Binding(b.Namespace, r.Kind.Owner(b.Name), r.gauges(b, err, ready))
 	return r.writeStatus(ctx, b, before)
 }
 
 // writeStatus writes nothing that the API server knows already, or has
 // dropped before: an older CRD lacks some of our fields, and to write them
 // again would not end.
-func (r *Reconciler) writeStatus(ctx context.Context, b *round, before *v1beta1.TargetGroupBinding) error {
-	if equality.Semantic.DeepEqual(b.undropped(before.Status), b.Status) {
+func (r *Reconciler) writeStatus(ctx context.Context, b *round, before client.Object) error {
+	if equality.Semantic.DeepEqual(b.undropped(r.Kind.Binding(before).Status), b.Status) {
 		return nil
 	}
 	written := b.Status.DeepCopy()
-	if err := r.Client.Status().Patch(ctx, b.TargetGroupBinding, client.MergeFrom(before)); err != nil {
+	if err := r.Client.Status().Patch(ctx, b.object, client.MergeFrom(before)); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if b.state != nil {

@@ -110,7 +110,7 @@ func (b *round) consistent() verdict {
 		return verdict{metav1.ConditionTrue, v1beta1.ReasonConsistent, "no other owner has targets in the group"}
 	}
 	message := fmt.Sprintf("other owners of the group: %s; %s", names(tally.Owners), sharing(tally.Shared))
-	if b.Spec.MultiClusterTargetGroup {
+	if b.shared() {
 		return verdict{metav1.ConditionTrue, v1beta1.ReasonShared, message}
 	}
 	return verdict{metav1.ConditionFalse, v1beta1.ReasonShared, message + "; their targets are kept: set spec.multiClusterTargetGroup to true here, or unbind them"}

@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -22,6 +23,8 @@ import (
 
 // +kubebuilder:rbac:groups=elbv2.k8s.aws,resources=targetgroupbindings,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=elbv2.k8s.aws,resources=targetgroupbindings/status,verbs=patch
+// +kubebuilder:rbac:groups=ownership.elbv2.k8s.aws,resources=sharedtargetgroupbindings,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=ownership.elbv2.k8s.aws,resources=sharedtargetgroupbindings/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list;watch
@@ -34,15 +37,15 @@ const byService = "spec.serviceRef.name"
 // another pass: itself, its Service, its slices, nodes for instance targets,
 // the gate, and the end of an outage.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, workers int, gate <-chan cluster.GateEvent) error {
-	err := mgr.GetFieldIndexer().IndexField(ctx, &v1beta1.TargetGroupBinding{}, byService, func(o client.Object) []string {
-		return []string{o.(*v1beta1.TargetGroupBinding).Spec.ServiceRef.Name}
+	err := mgr.GetFieldIndexer().IndexField(ctx, r.Kind.New(), byService, func(o client.Object) []string {
+		return []string{r.Kind.Binding(o).Spec.ServiceRef.Name}
 	})
 	if err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		Named("targetgroupbinding").
-		For(&v1beta1.TargetGroupBinding{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, policyChanged()))).
+		Named(strings.ToLower(r.Kind.Name)).
+		For(r.Kind.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, policyChanged()))).
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(r.ofService), builder.WithPredicates(endpoints.ServiceChanged())).
 		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(r.ofSlice), builder.WithPredicates(endpoints.SliceChanged())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.ofNodes), builder.WithPredicates(endpoints.NodeChanged())).
@@ -72,7 +75,7 @@ func (r *Reconciler) listOf(ctx context.Context, service client.ObjectKey) []rec
 func (r *Reconciler) ofNodes(ctx context.Context, o client.Object) []reconcile.Request {
 	node, ok := o.(*corev1.Node)
 	shutsDown := ok && endpoints.ShuttingDown(node)
-	return r.list(ctx, func(b *v1beta1.TargetGroupBinding) bool {
+	return r.list(ctx, func(b client.Object) bool {
 		st := r.states.get(client.ObjectKeyFromObject(b))
 		return shutsDown || st == nil || st.group.TargetType == string(v1beta1.TargetTypeInstance)
 	})
@@ -89,16 +92,16 @@ func (r *Reconciler) ofWakeUp(_ context.Context, key client.ObjectKey) []reconci
 	return []reconcile.Request{{NamespacedName: key}}
 }
 
-func (r *Reconciler) list(ctx context.Context, match func(*v1beta1.TargetGroupBinding) bool, opts ...client.ListOption) []reconcile.Request {
-	var bindings v1beta1.TargetGroupBindingList
-	if err := r.Client.List(ctx, &bindings, opts...); err != nil {
+func (r *Reconciler) list(ctx context.Context, match func(client.Object) bool, opts ...client.ListOption) []reconcile.Request {
+	bindings := r.Kind.NewList()
+	if err := r.Client.List(ctx, bindings, opts...); err != nil {
 		// The cache answers or the process is on its way out.
 		ctrl.LoggerFrom(ctx).Error(err, "list bindings")
 		return nil
 	}
 	var requests []reconcile.Request
-	for i := range bindings.Items {
-		if b := &bindings.Items[i]; match == nil || match(b) {
+	for _, b := range r.Kind.Items(bindings) {
+		if match == nil || match(b) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(b)})
 		}
 	}

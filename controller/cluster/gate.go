@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,12 +94,27 @@ func (g *Gate) Check() error {
 }
 
 // check is Check for those who have the lock.
-func (g *Gate) check() error {
-	if c := g.reason(); c != nil {
+func (g *Gate) check(ignored ...keeper) error {
+	if c := g.reason(ignored...); c != nil {
 		return c
 	}
 	return nil
 }
+
+// Beside is the gate for bindings that the AWS Load Balancer Controller does
+// not work on: it may run beside.
+type Beside struct{ *Gate }
+
+// Check is [Gate.Check], without [LoadBalancerControllerError] and
+// [LeaseUnreadableError].
+func (g Beside) Check() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.check(loadBalancerControllerKeeper)
+}
+
+// CheckSince is [Gate.CheckSince], without the same errors.
+func (g Beside) CheckSince(m Mark) error { return g.checkSince(m, loadBalancerControllerKeeper) }
 
 // misconfigured returns why the registry keeps the gate closed, where neither
 // time nor an operator who wants it so is the cause. It is nil on a standby.
@@ -133,11 +149,13 @@ func (g *Gate) Mark() Mark {
 //
 // A [RetiredError] comes with that proof too: to be retired is no reason to
 // leave to others what is still one's own to take out.
-func (g *Gate) CheckSince(m Mark) error {
+func (g *Gate) CheckSince(m Mark) error { return g.checkSince(m) }
+
+func (g *Gate) checkSince(m Mark, ignored ...keeper) error {
 	// One lock for both answers: a renewal in between could refuse the ID.
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	err := g.check()
+	err := g.check(ignored...)
 	if retired := (*RetiredError)(nil); err != nil && !errors.As(err, &retired) {
 		return err
 	}
@@ -225,14 +243,14 @@ func (g *Gate) change(apply func()) {
 	}
 }
 
-func (g *Gate) reason() closure {
+func (g *Gate) reason(ignored ...keeper) closure {
 	c := g.closed[registryKeeper]
 	if _, retired := c.(*RetiredError); c == nil || retired { // retired clusters may still release
 		if lapsed := g.claim.lapsed(g.now()); lapsed != nil {
 			return lapsed
 		}
 	}
-	if c == nil {
+	if c == nil && !slices.Contains(ignored, loadBalancerControllerKeeper) {
 		c = g.closed[loadBalancerControllerKeeper]
 	}
 	return c

@@ -22,6 +22,7 @@ import (
 
 	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/ownership/dynamo"
 	"target-ownership-controller/ownership/memory"
 	"target-ownership-controller/test/kube"
@@ -111,6 +112,7 @@ func (s *side) control(b *testing.B, t controller.Table) {
 		Groups:    elb.New(s.elbClient(), elb.Options{Limits: elb.Limits{Reads: limit, Mutations: limit}}),
 		ClusterID: s.namespace, Version: "bench",
 		ComparePeriod: time.Hour, HeartbeatPeriod: time.Hour, Workers: 1,
+		Kinds: []kind.Kind{kind.TargetGroupBinding},
 	})
 	if err != nil {
 		b.Fatal(err)

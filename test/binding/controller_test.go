@@ -24,6 +24,7 @@ import (
 	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/test/elbsim"
 )
 
@@ -49,6 +50,7 @@ func (s *site) controls(edits ...func(*controller.Options)) {
 		Groups: elb.New(s.sim.Client(s.id, func(o *elbv2.Options) { o.HTTPClient = s.aws() }),
 			elb.Options{Region: elbRegion, Limits: elb.Limits{Reads: limit, Mutations: limit}}),
 		ClusterID: s.id, Version: "test", ComparePeriod: comparePeriod, HeartbeatPeriod: time.Minute, Workers: 2,
+		Kinds:  []kind.Kind{s.kind},
 		Leases: []types.NamespacedName{{Namespace: s.namespace, Name: "load-balancer-controller"}},
 	}
 	for _, change := range edits {

@@ -66,12 +66,12 @@ func (s *site) expectNoRecord(name string) {
 	s.Expect(s.records()).NotTo(HaveKey(s.owner(name)))
 }
 
-func (s *site) owner(name string) string { return s.id + "/" + s.namespace + "/" + name }
+func (s *site) owner(name string) string { return s.id + "/" + s.namespace + "/" + s.kind.Owner(name) }
 
 // expectGone is about the binding object.
 func (s *site) expectGone(name string) {
 	s.t.Helper()
-	err := s.api.Client.Get(s.t.Context(), s.key(name), &v1beta1.TargetGroupBinding{})
+	err := s.api.Client.Get(s.t.Context(), s.key(name), s.kind.New())
 	s.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "binding %s is still there: %v", name, err)
 }
 

@@ -22,11 +22,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
-	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/test/kube"
 )
 
-const crdFile = "../../charts/target-ownership-controller/files/crds/elbv2.k8s.aws_targetgroupbindings.yaml"
+const (
+	crds    = "../../charts/target-ownership-controller/files/crds"
+	crdFile = crds + "/elbv2.k8s.aws_targetgroupbindings.yaml"
+)
 
 // The API servers that all tests share. Each test has namespaces of its own.
 var (
@@ -72,7 +75,7 @@ func startClusters() error {
 	var oursErr, usersErr error
 	var started sync.WaitGroup
 	started.Go(func() {
-		ours, oursErr = kube.Start(context.Background(), kube.Options{Name: "ours", CRDPaths: []string{crdFile}, Scheme: newScheme()})
+		ours, oursErr = kube.Start(context.Background(), kube.Options{Name: "ours", CRDPaths: []string{crds}, Scheme: newScheme()})
 	})
 	started.Go(func() {
 		users, usersErr = kube.Start(context.Background(), kube.Options{
@@ -85,7 +88,7 @@ func startClusters() error {
 
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1beta1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, kind.TargetGroupBinding.AddToScheme, kind.SharedTargetGroupBinding.AddToScheme} {
 		if err := add(scheme); err != nil {
 			panic(err)
 		}

@@ -50,7 +50,7 @@ func (s *site) newProcess() *process {
 		Clock:  s.clock,
 		NewID:  uuid.NewString,
 		Options: binding.Options{
-			ClusterID: s.id, Version: "test", ComparePeriod: comparePeriod,
+			Kind: s.kind, ClusterID: s.id, Version: "test", ComparePeriod: comparePeriod,
 		},
 	})
 	return p

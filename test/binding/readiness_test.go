@@ -14,6 +14,7 @@ import (
 
 	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/ownership"
 )
 
@@ -42,6 +43,7 @@ func (s *site) standsBy(table controller.Table) (ready func() int) {
 		Table:     table,
 		Groups:    elb.New(s.sim.Client(s.id, func(o *elbv2.Options) { o.HTTPClient = s.aws() }), elb.Options{Region: elbRegion}),
 		ClusterID: s.id, Version: "test", ComparePeriod: comparePeriod, HeartbeatPeriod: comparePeriod, Workers: 1,
+		Kinds: []kind.Kind{s.kind},
 	})
 	setup.Unlock()
 	s.Expect(err).NotTo(HaveOccurred())

@@ -15,14 +15,16 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/test/kube"
 )
 
 // site is one cluster of the world: a namespace in an API server, under a
-// cluster ID of its own, with a controller.
+// cluster ID of its own, with a controller of one kind of bindings.
 type site struct {
 	*world
 	*process
+	kind      kind.Kind
 	id        string
 	namespace string
 	api       *kube.Cluster
@@ -58,12 +60,21 @@ func (w *world) cluster(id string) *site { w.t.Helper(); return w.clusterIn(ours
 
 func (w *world) clusterIn(api *kube.Cluster, id string) *site {
 	w.t.Helper()
-	s := &site{world: w, id: id, api: api}
+	s := &site{world: w, kind: kind.TargetGroupBinding, id: id, api: api}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: id + "-"}}
 	w.Expect(api.Client.Create(w.t.Context(), namespace)).To(Succeed())
 	s.namespace = namespace.Name
 	s.process = s.newProcess()
 	return s
+}
+
+// beside is the same cluster with its bindings of the kind that works beside
+// the AWS Load Balancer Controller.
+func (s *site) beside() *site {
+	s.t.Helper()
+	other := &site{world: s.world, kind: kind.SharedTargetGroupBinding, id: s.id, namespace: s.namespace, api: s.api}
+	other.process = other.newProcess()
+	return other
 }
 
 // restarts has a new controller process take over.
@@ -156,35 +167,43 @@ func toGroup(arn, name string) edit {
 // to the group.
 func (s *site) binds(name string, edits ...edit) {
 	s.t.Helper()
-	b := &v1beta1.TargetGroupBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta1.TargetGroupBindingSpec{
+	object := s.kind.New()
+	object.SetName(name)
+	b := s.kind.Binding(object)
+	b.Spec = v1beta1.TargetGroupBindingSpec{
 		TargetGroupARN:          s.group.ARN,
-		MultiClusterTargetGroup: true,
+		MultiClusterTargetGroup: !s.kind.Shared,
 		ServiceRef:              v1beta1.ServiceReference{Name: name, Port: intstr.FromString(kube.ServicePortName)},
-	}}
+	}
 	for _, change := range edits {
 		change(b)
 	}
-	s.has(b)
+	s.has(object)
 }
 
 func (s *site) edits(name string, edits ...edit) {
 	s.t.Helper()
-	b := s.binding(name)
-	before := b.DeepCopy()
+	b := s.object(name)
+	before := b.DeepCopyObject().(client.Object)
 	for _, change := range edits {
-		change(b)
+		change(s.kind.Binding(b))
 	}
 	s.Expect(s.api.Client.Patch(s.t.Context(), b, client.MergeFrom(before))).To(Succeed())
 }
 
 func (s *site) deletes(name string) {
 	s.t.Helper()
-	s.Expect(s.api.Client.Delete(s.t.Context(), s.binding(name))).To(Succeed())
+	s.Expect(s.api.Client.Delete(s.t.Context(), s.object(name))).To(Succeed())
 }
 
 func (s *site) binding(name string) *v1beta1.TargetGroupBinding {
 	s.t.Helper()
-	b := &v1beta1.TargetGroupBinding{}
+	return s.kind.Binding(s.object(name))
+}
+
+func (s *site) object(name string) client.Object {
+	s.t.Helper()
+	b := s.kind.New()
 	s.Expect(s.api.Client.Get(s.t.Context(), s.key(name), b)).To(Succeed())
 	return b
 }

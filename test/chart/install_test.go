@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/test/elbsim"
 	"target-ownership-controller/test/kube"
 	"target-ownership-controller/test/table"
@@ -67,6 +68,7 @@ func TestInstall(t *testing.T) {
 		"dynamodbEndpoint": made.record(t, engine.Endpoint), "elbv2Endpoint": s.sim.URL(),
 		"elbReadRate": "1000:1000", "elbMutationRate": "1000:1000",
 		"comparePeriod": "10s", "heartbeatPeriod": "1s",
+		"bindingKinds":  []any{kind.TargetGroupBinding.Name, kind.SharedTargetGroupBinding.Name},
 		"image": values{"repository": "registry.example.com/controller"},
 		"extraEnv": []any{
 			values{"name": "AWS_ACCESS_KEY_ID", "value": "east"},
@@ -101,7 +103,8 @@ func TestInstall(t *testing.T) {
 	s.serves(web, "10.0.0.7", "10.0.0.8")
 
 	s.ends(standby)
-	s.loses("lost")
+	s.loses(kind.TargetGroupBinding, "lost")
+	s.loses(kind.SharedTargetGroupBinding, "beside")
 	s.start(program)
 	s.Eventually(func() []string { return s.sim.Registered(web.ARN) }).Should(ConsistOf("10.0.0.7:8080", "10.0.0.8:8080"))
 
@@ -116,7 +119,7 @@ func TestInstall(t *testing.T) {
 func scheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	all := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1beta1.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, kind.TargetGroupBinding.AddToScheme, kind.SharedTargetGroupBinding.AddToScheme, apiextensionsv1.AddToScheme} {
 		NewWithT(t).Expect(add(all)).To(Succeed())
 	}
 	return all
@@ -191,6 +194,12 @@ func (s *site) doesItsWork(web elbsim.Group) {
 	s.binds("lost", web)
 	s.Eventually(func() string { return s.reason("lost") }).Should(Equal(string(v1beta1.ReasonReconciled)))
 
+	s.hasService("beside")
+	s.Expect(s.cluster.SetEndpoints(ctx, shop, "beside", "10.0.3.1")).To(Succeed())
+	s.bindsAs(kind.SharedTargetGroupBinding, "beside", web)
+	s.Eventually(func() []string { return s.sim.Registered(web.ARN) }).Should(ContainElement("10.0.3.1:8080"))
+	s.Eventually(func() *v1beta1.TargetCounts { return s.bindingAs(kind.SharedTargetGroupBinding, "beside").Status.Targets }).ShouldNot(BeNil())
+
 	s.binds("gone", web)
 	s.Eventually(func() []string { return s.events("gone") }).Should(ContainElement("ServiceNotFound"))
 	s.Expect(s.cluster.Client.Delete(ctx, s.binding("gone"))).To(Succeed())
@@ -214,11 +223,11 @@ func (s *site) hasNames(service string, names ...string) {
 }
 
 // loses has a binding go while no controller runs, without its finalizer.
-func (s *site) loses(name string) {
+func (s *site) loses(k kind.Kind, name string) {
 	s.t.Helper()
-	b := s.binding(name)
-	before := b.DeepCopy()
-	b.Finalizers = nil
+	b := s.object(k, name)
+	before := b.DeepCopyObject().(client.Object)
+	b.SetFinalizers(nil)
 	s.Expect(s.cluster.Client.Patch(s.t.Context(), b, client.MergeFrom(before))).To(Succeed())
 	s.Expect(s.cluster.Client.Delete(s.t.Context(), b)).To(Succeed())
 }
@@ -236,13 +245,31 @@ func (s *site) hasService(name string) {
 
 func (s *site) binds(name string, group elbsim.Group) {
 	s.t.Helper()
-	s.Expect(s.cluster.Client.Create(s.t.Context(), &v1beta1.TargetGroupBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: shop, Name: name},
-		Spec: v1beta1.TargetGroupBindingSpec{
-			TargetGroupName: group.Name, MultiClusterTargetGroup: true,
-			ServiceRef: v1beta1.ServiceReference{Name: name, Port: intstr.FromString(kube.ServicePortName)},
-		},
-	})).To(Succeed())
+	s.bindsAs(kind.TargetGroupBinding, name, group)
+}
+
+func (s *site) bindsAs(k kind.Kind, name string, group elbsim.Group) {
+	s.t.Helper()
+	object := k.New()
+	object.SetNamespace(shop)
+	object.SetName(name)
+	k.Binding(object).Spec = v1beta1.TargetGroupBindingSpec{
+		TargetGroupName: group.Name, MultiClusterTargetGroup: true,
+		ServiceRef: v1beta1.ServiceReference{Name: name, Port: intstr.FromString(kube.ServicePortName)},
+	}
+	s.Expect(s.cluster.Client.Create(s.t.Context(), object)).To(Succeed())
+}
+
+func (s *site) bindingAs(k kind.Kind, name string) *v1beta1.TargetGroupBinding {
+	s.t.Helper()
+	return k.Binding(s.object(k, name))
+}
+
+func (s *site) object(k kind.Kind, name string) client.Object {
+	s.t.Helper()
+	object := k.New()
+	s.Expect(s.cluster.Client.Get(s.t.Context(), client.ObjectKey{Namespace: shop, Name: name}, object)).To(Succeed())
+	return object
 }
 
 // serves makes these addresses ready, and waits for the group to have them.

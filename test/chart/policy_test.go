@@ -98,7 +98,7 @@ func allowed(t *testing.T) []string {
 	for _, s := range policy.Statement {
 		g.Expect(s.Effect).To(Equal("Allow"))
 		for _, action := range strings.FieldsFunc(string(s.Action), func(r rune) bool { return strings.ContainsRune(`[]", `, r) }) {
-			all = append(all, action+" on "+kind(s.Resource))
+			all = append(all, action+" on "+scope(s.Resource))
 		}
 	}
 	slices.Sort(all)
@@ -106,7 +106,7 @@ func allowed(t *testing.T) []string {
 	return all
 }
 
-func kind(resource string) string {
+func scope(resource string) string {
 	switch {
 	case resource == "*":
 		return "anything"
