@@ -83,13 +83,16 @@ func newGroup(g types.TargetGroup) (Group, error) {
 // (https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateTargetGroup.html).
 var groupName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?$`)
 
+// IsGroupName reports whether a target group can have the name.
+func IsGroupName(s string) bool { return groupName.MatchString(s) }
+
 func (c *Client) checkRef(ref GroupRef) error {
 	switch {
 	case (ref.ARN == "") == (ref.Name == ""):
 		return fmt.Errorf("%w: give exactly one of ARN and name", ErrGroupInvalid)
 	case ref.ARN != "":
 		return c.check(ownership.GroupARN(ref.ARN))
-	case !groupName.MatchString(ref.Name):
+	case !IsGroupName(ref.Name):
 		return fmt.Errorf("%w: the name %q has to be 1 to 32 letters, digits or hyphens, with no hyphen at either end",
 			ErrGroupInvalid, ref.Name)
 	}
