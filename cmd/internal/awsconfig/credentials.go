@@ -58,7 +58,7 @@ func (e *NoCredentials) ErrorMessage() string {
 		return fmt.Sprintf("no AWS credentials: the source that is configured gives none: %v", e.Cause)
 	}
 	return "no AWS credentials found in the environment, the AWS configuration files, a web identity token (IRSA), EKS Pod Identity and the role of an EC2 instance; " +
-		"give the service account a role by IRSA or EKS Pod Identity, or outside EKS set AWS_PROFILE"
+		"give the service account a role by IRSA or EKS Pod Identity, or outside EKS set AWS_PROFILE, after aws sso login if its profile is one of IAM Identity Center"
 }
 
 // ErrorFault implements smithy.APIError.

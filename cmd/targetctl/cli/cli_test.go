@@ -232,6 +232,61 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// What cannot be carried out is told in the words of the command's usage.
+func TestWordsOfUsageErrors(t *testing.T) {
+	for line, want := range map[string]string{
+		"owners":                        "GROUP is missing: targetctl owners GROUP [flags]",
+		"owners blue red":               `unexpected argument "red": targetctl owners GROUP [flags]`,
+		"explain blue":                  "TARGET is missing: targetctl explain GROUP TARGET [flags]",
+		"history":                       "GROUP is missing: targetctl history GROUP [TARGET] [flags]",
+		"cluster show":                  "CLUSTER is missing: targetctl cluster show CLUSTER [flags]",
+		"cluster retire --yes":          "CLUSTER is missing: targetctl cluster retire CLUSTER [flags]",
+		"clusters more":                 `unexpected argument "more": targetctl clusters [flags]`,
+		"nosuch":                        `there is no command "nosuch": targetctl --help lists them`,
+		"cluster nosuch":                `there is no command "nosuch": targetctl cluster --help lists them`,
+		"release":                       "--cluster is missing: the ID of the cluster whose targets are taken out",
+		"owners arn:aws:typo":           `GROUP: "arn:aws:typo" is not the ARN or the name of a target group: ` + elb.ErrGroupInvalid.Error(),
+		"release --cluster a --group :": `--group: ":" is not the ARN or the name of a target group: ` + elb.ErrGroupInvalid.Error(),
+	} {
+		t.Run(line, func(t *testing.T) {
+			b := newBench(t)
+			code, out, errs := b.run(strings.Fields(line)...)
+			b.Expect(code).To(Equal(exitUsage))
+			b.Expect(out).To(BeEmpty())
+			b.Expect(errs).To(Equal("targetctl: " + want + "\n--help tells what can be given\n"))
+		})
+	}
+}
+
+// A group that there is not, or that cannot be looked up, is no matter of how
+// it was written.
+func TestGroupsThatCannotBeLookedUp(t *testing.T) {
+	b := newBench(t)
+	code, _, errs := b.run("owners", "green")
+	b.Expect(code).To(Equal(exitFailure))
+	b.Expect(errs).To(Equal("targetctl: " + ownership.ErrGroupMissing.Error() + "\n"))
+}
+
+// Whoever has no credentials on their own machine is told where they come from.
+func TestWithoutCredentials(t *testing.T) {
+	for _, c := range []struct {
+		missing awsconfig.NoCredentials
+		want    []string
+	}{
+		{awsconfig.NoCredentials{NothingSet: true}, []string{"no AWS credentials found: set AWS_PROFILE", "aws sso login", "AWS_ACCESS_KEY_ID"}},
+		{awsconfig.NoCredentials{Cause: errors.New("token has expired")}, []string{"gives none: token has expired; aws sso login", "AWS_PROFILE"}},
+	} {
+		b := newBench(t)
+		b.table.Intercept(func(memory.Op) memory.Fault { return memory.Refuse(errors.Join(ownership.ErrForbidden, &c.missing)) })
+		code, _, errs := b.run("clusters")
+		b.Expect(code).To(Equal(exitFailure))
+		for _, words := range c.want {
+			b.Expect(errs).To(ContainSubstring(words))
+		}
+		b.Expect(errs).NotTo(Or(ContainSubstring("denied"), ContainSubstring("IRSA")))
+	}
+}
+
 func TestUnreachableTable(t *testing.T) {
 	b := newBench(t)
 	b.table.Intercept(func(memory.Op) memory.Fault { return memory.Refuse(errors.Join(ownership.ErrForbidden)) })

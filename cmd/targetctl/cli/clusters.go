@@ -18,7 +18,7 @@ func (a *app) clusters() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clusters",
 		Short: "List the clusters that share the table",
-		Args:  cobra.NoArgs,
+		Args:  arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
@@ -43,7 +43,7 @@ func (a *app) clusters() *cobra.Command {
 }
 
 func (a *app) cluster() *cobra.Command {
-	c := &cobra.Command{Use: "cluster", Short: "Show a cluster, or change its state", Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{Use: "cluster", Short: "Show a cluster, or change its state", Args: subcommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(a.clusterShow(), a.clusterDrain(), a.clusterUndrain(), a.clusterRetire())
 	return c
 }
@@ -53,7 +53,7 @@ func (a *app) clusterShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show CLUSTER",
 		Short: "Show a cluster's entry and its records in all target groups",
-		Args:  cobra.ExactArgs(1),
+		Args:  arguments("CLUSTER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {

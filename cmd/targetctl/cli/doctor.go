@@ -27,7 +27,7 @@ func (a *app) doctor() *cobra.Command {
 		Long: "Look at the table, at the permissions of the credentials, at clocks, and at all\nthat is written in the table, and tell what to do about whatever is wrong.\n\n" +
 			"With --writes it also tries what a controller may change, and changes nothing: a\nwrite to the table has a condition that no item fulfils, a registration is of what\nis no target.\n\n" +
 			"Exit codes: 0 nothing is wrong, or notes alone; 3 something is; 1 it could not\nlook; 2 the command line cannot be carried out.",
-		Args: cobra.NoArgs,
+		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.examine(c.Context(), look)
 		},

@@ -28,7 +28,7 @@ func (a *app) clusterDrain() *cobra.Command {
 		Long: "Mark a cluster as Drained in the table. Its controller then takes its targets out\nof all groups that it shares, and brings them back after undrain. Groups that a\n" +
 			"binding has for itself are left alone.\n\n" +
 			"It is refused where other clusters keep fewer healthy targets in a group than --floor.",
-		Args: cobra.ExactArgs(1),
+		Args: arguments("CLUSTER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
@@ -89,7 +89,7 @@ func (a *app) clusterUndrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undrain CLUSTER",
 		Short: "Let a cluster that was drained or retired register its targets again",
-		Args:  cobra.ExactArgs(1),
+		Args:  arguments("CLUSTER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {

@@ -28,7 +28,7 @@ func (a *app) history() *cobra.Command {
 		Short: "Tell what was done to the targets of a group, by whom and why",
 		Long: "Tell what controllers did to the targets of a group, or to one of them, the newest\nfirst. A controller that runs with --history-retention=0 tells nothing.\n\n" +
 			"GROUP is an ARN or a name. TARGET is as the table has it: 10.0.0.5:8080,\n[2001:db8::5]:8080 or i-0abc:30080.",
-		Args: cobra.RangeArgs(1, 2),
+		Args: optional(1, "GROUP", "TARGET"),
 		RunE: func(c *cobra.Command, args []string) error {
 			query := history.Query{Since: a.now().Add(-since), Limit: limit}
 			if since < 0 || limit < 0 {

@@ -16,7 +16,7 @@ func (a *app) owners() *cobra.Command {
 		Use:   "owners GROUP",
 		Short: "Show who owns which targets of a target group",
 		Long:  "Show who owns which targets of a target group, given by its ARN or its name,\nhow healthy they are, and which targets no record names.",
-		Args:  cobra.ExactArgs(1),
+		Args:  arguments("GROUP"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
@@ -62,7 +62,7 @@ func (a *app) explain() *cobra.Command {
 		Short: "Tell who has a target, and why it would or would not be removed",
 		Long: "Tell who has a target of a target group, since when, and what the protocol does about it.\n\n" +
 			"GROUP is an ARN or a name. TARGET is as the table has it: 10.0.0.5:8080,\n[2001:db8::5]:8080 or i-0abc:30080.",
-		Args: cobra.ExactArgs(2),
+		Args: arguments("GROUP", "TARGET"),
 		RunE: func(c *cobra.Command, args []string) error {
 			target, err := ownership.ParseTarget(args[1])
 			if err != nil {

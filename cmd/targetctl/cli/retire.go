@@ -35,7 +35,7 @@ func (a *app) clusterRetire() *cobra.Command {
 		Short: "Take out the targets of a cluster that is gone, and keep it out should it return",
 		Long: "Mark a cluster that is gone as Retired, and take its targets out of all groups.\nShould it return, it registers nothing until undrain.\n\n" +
 			"It is refused if a heartbeat comes within 5 minutes of watching.\n\n" + takesOut,
-		Args: cobra.ExactArgs(1),
+		Args: arguments("CLUSTER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			l.cluster = args[0]
 			return a.leave(c.Context(), l)
@@ -51,15 +51,17 @@ func (a *app) release() *cobra.Command {
 		Use:   "release --cluster CLUSTER",
 		Short: "Take out the targets of a cluster that is gone, and leave its state as it is",
 		Long:  "Take the targets of a cluster that is gone out of its groups, or out of one.\n\nIt is refused if a heartbeat comes within 5 minutes of watching.\n\n" + takesOut,
-		Args:  cobra.NoArgs,
+		Args:  arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if l.cluster == "" {
+				return usageError{errors.New("--cluster is missing: the ID of the cluster whose targets are taken out")}
+			}
 			return a.leave(c.Context(), l)
 		},
 	}
 	l.bind(c.Flags(), forceLeaving)
 	c.Flags().StringVar(&l.cluster, "cluster", "", "the cluster (required)")
 	c.Flags().StringVar(&l.group, "group", "", "ARN or name of one target group; default: all")
-	_ = c.MarkFlagRequired("cluster")
 	return c
 }
 

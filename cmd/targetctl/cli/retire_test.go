@@ -48,7 +48,7 @@ func TestRetire(t *testing.T) {
 		},
 		"release of what": {
 			line: "release --yes", code: exitUsage, state: ownership.ClusterActive,
-			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: `required flag(s) "cluster"`,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "--cluster is missing",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

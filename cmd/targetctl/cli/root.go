@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,12 +63,26 @@ func (a *app) run(ctx context.Context, version string, line []string) int {
 	case errors.Is(err, errFindings):
 		return exitFound
 	}
-	fmt.Fprintf(a.Err, "targetctl: %v%s\n", err, blame(err, a.site))
+	fmt.Fprintf(a.Err, "targetctl: %s\n", explained(err, a.site))
 	if _, usage := errors.AsType[usageError](err); usage || !a.started {
 		fmt.Fprintln(a.Err, "--help tells what can be given")
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// explained is an error in words for whoever typed the command.
+func explained(err error, s awsconfig.Site) string {
+	missing, ok := errors.AsType[*awsconfig.NoCredentials](err)
+	switch {
+	case !ok:
+		return err.Error() + blame(err, s)
+	case missing.NothingSet:
+		return "no AWS credentials found: set AWS_PROFILE to a profile of the AWS configuration, after aws sso login if it is one of IAM Identity Center, " +
+			"or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; aws sts get-caller-identity shows which the AWS CLI has"
+	default:
+		return fmt.Sprintf("no AWS credentials: the source that is configured gives none: %v; aws sso login renews those of IAM Identity Center, and AWS_PROFILE names another profile", missing.Cause)
+	}
 }
 
 // blame names the flag behind an error that the table or AWS cannot blame on
@@ -97,7 +110,7 @@ func (a *app) root(version, program string) *cobra.Command {
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          subcommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	if strings.HasPrefix(filepath.Base(program), "kubectl-") {
@@ -110,7 +123,7 @@ func (a *app) root(version, program string) *cobra.Command {
 		if !slices.Contains(formats, a.output) {
 			return fmt.Errorf("--output: %q is not one of %s", a.output, strings.Join(formats, ", "))
 		}
-		if err := cmp.Or(c.ValidateRequiredFlags(), a.site.Validate()); err != nil {
+		if err := a.site.Validate(); err != nil {
 			return err
 		}
 		a.started = true

@@ -21,7 +21,7 @@ func (a *app) serve(version string) *cobra.Command {
 		Short: "Show who owns what on a page in the browser, live",
 		Long: "Show groups, clusters and targets, with health and recent history, on a page that\nkeeps up to date until the command is interrupted. It only reads, and only while\nsomebody looks.\n\n" +
 			"Whoever can reach the address sees the page: there is no login.",
-		Args: cobra.NoArgs,
+		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			host, _, err := net.SplitHostPort(listen)
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 func (a *app) tables() *cobra.Command {
-	c := &cobra.Command{Use: "table", Short: "Check or create the ownership table", Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{Use: "table", Short: "Check or create the ownership table", Args: subcommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(a.tableCheck(), a.tableCreate())
 	return c
 }
@@ -16,7 +16,7 @@ func (a *app) tableCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "Check that the table is there, active, in one region, and has the keys and the index",
-		Args:  cobra.NoArgs,
+		Args:  arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
@@ -38,7 +38,7 @@ func (a *app) tableCreate() *cobra.Command {
 		Short: "Create the table, for first steps without Terraform",
 		Long: "Create the table, on demand and with time to live, and wait until it is active.\nOne that exists is checked and left as it is.\n\n" +
 			"In production the Terraform module creates it, with backups and protection\nagainst deletion.",
-		Args: cobra.NoArgs,
+		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
