@@ -41,9 +41,9 @@ func switched(o client.Object, key string) (bool, *Problem) {
 	on, err := strconv.ParseBool(text) // as the AWS Load Balancer Controller does
 	switch {
 	case text == "" || err == nil && !on:
-		return false, &Problem{"NotShared", fmt.Sprintf(`%s is there, and %s is not "true": set it, or remove the first`, TargetGroupsAnnotation, key)}
+		return false, &Problem{ReasonNotShared, fmt.Sprintf(`%s is there, and %s is not "true": set it, or remove the first`, TargetGroupsAnnotation, key)}
 	case err != nil:
-		return false, &Problem{"InvalidAnnotation", fmt.Sprintf("%s: %q is not true or false", key, text)}
+		return false, &Problem{ReasonInvalidAnnotation, fmt.Sprintf("%s: %q is not true or false", key, text)}
 	}
 	return true, nil
 }

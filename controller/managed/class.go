@@ -41,13 +41,13 @@ func classed(r *Request, i *networkingv1.Ingress, class *networkingv1.IngressCla
 	case byAnnotation && annotated == annotatedALB:
 		return true
 	case byAnnotation:
-		r.off("OtherIngressClass", "annotation %s: class %q is not for target groups; only %q is", classAnnotation, annotated, annotatedALB)
+		r.off(ReasonOtherIngressClass, "annotation %s: class %q is not for target groups; only %q is", classAnnotation, annotated, annotatedALB)
 	case name == "":
-		r.off("NoIngressClass", "spec.ingressClassName: name a class whose controller is %s", strings.Join(classControllers, " or "))
+		r.off(ReasonNoIngressClass, "spec.ingressClassName: name a class whose controller is %s", strings.Join(classControllers, " or "))
 	case class == nil:
-		r.unsure("IngressClassNotFound", "spec.ingressClassName: there is no IngressClass %s; bindings stay as they are", name)
+		r.unsure(ReasonIngressClassNotFound, "spec.ingressClassName: there is no IngressClass %s; bindings stay as they are", name)
 	case !slices.Contains(classControllers, class.Spec.Controller):
-		r.off("OtherIngressClass", "spec.ingressClassName: the controller of class %s is %s; target groups are for %s",
+		r.off(ReasonOtherIngressClass, "spec.ingressClassName: the controller of class %s is %s; target groups are for %s",
 			name, describeController(class), strings.Join(classControllers, " or "))
 	default:
 		return true

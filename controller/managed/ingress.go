@@ -44,12 +44,12 @@ func OfIngress(i *networkingv1.Ingress, class *networkingv1.IngressClass, servic
 		}
 		service := services[b.service]
 		if service == nil {
-			r.unsure("ServiceNotFound", "there is no Service %s", b.service)
+			r.unsure(ReasonServiceNotFound, "there is no Service %s", b.service)
 			continue
 		}
 		port, ok := portOf(service, b.port)
 		if !ok {
-			r.unsure("PortNotFound", "Service %s has no port %s; it has %s", b.service, b.port.String(), portsOf(service))
+			r.unsure(ReasonPortNotFound, "Service %s has no port %s; it has %s", b.service, b.port.String(), portsOf(service))
 		} else if boundable(&r, service) {
 			r.add(l, b.service, port)
 		}
@@ -119,11 +119,11 @@ func choose(r *Request, l line, backends []backend, services map[string]*corev1.
 	}
 	switch {
 	case len(found) == 0:
-		r.unsure("BackendNotFound", "%s: the Ingress has no backend %s; it has %s", TargetGroupsAnnotation, cmp.Or(l.key, "that is a Service"), names(backends))
+		r.unsure(ReasonBackendNotFound, "%s: the Ingress has no backend %s; it has %s", TargetGroupsAnnotation, cmp.Or(l.key, "that is a Service"), names(backends))
 	case len(found) > 1:
-		r.unsure("Ambiguous", "%s: name the backend of each group, as in '%s: my-group'; the backends are: %s", TargetGroupsAnnotation, found[0], names(backends))
+		r.unsure(ReasonAmbiguous, "%s: name the backend of each group, as in '%s: my-group'; the backends are: %s", TargetGroupsAnnotation, found[0], names(backends))
 	case found[0].action():
-		r.unsure("ActionBackend", "%s: backend %s is an action of the AWS Load Balancer Controller and has no endpoints; name the Services that it forwards to as backends of a path, or remove the line", TargetGroupsAnnotation, found[0])
+		r.unsure(ReasonActionBackend, "%s: backend %s is an action of the AWS Load Balancer Controller and has no endpoints; name the Services that it forwards to as backends of a path, or remove the line", TargetGroupsAnnotation, found[0])
 	default:
 		return found[0], true
 	}

@@ -22,7 +22,7 @@ type Request struct {
 
 // Problem becomes an event on the Service or Ingress.
 type Problem struct {
-	Reason  string
+	Reason  Reason
 	Message string
 }
 
@@ -34,20 +34,20 @@ type Wanted struct {
 }
 
 // unsure notes a problem that leaves open what is wanted.
-func (r *Request) unsure(reason, format string, args ...any) {
+func (r *Request) unsure(reason Reason, format string, args ...any) {
 	r.Unsure = true
 	r.Problems = append(r.Problems, Problem{reason, fmt.Sprintf(format, args...)})
 }
 
 // off notes why nothing is wanted.
-func (r *Request) off(reason, format string, args ...any) {
+func (r *Request) off(reason Reason, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{reason, fmt.Sprintf(format, args...)})
 }
 
 // add wants the groups for a port, which no earlier line may have named.
 func (r *Request) add(l line, service string, port intstr.IntOrString) {
 	if slices.ContainsFunc(r.Bindings, func(w Wanted) bool { return w.Service == service && w.Port == port }) {
-		r.unsure("NamedTwice", "%s: %s is port %s of Service %s, which an earlier line names too; give several groups as a list, [a, b]",
+		r.unsure(ReasonNamedTwice, "%s: %s is port %s of Service %s, which an earlier line names too; give several groups as a list, [a, b]",
 			TargetGroupsAnnotation, l.key, port.String(), service)
 		return
 	}
@@ -61,14 +61,14 @@ func (r *Request) add(l line, service string, port intstr.IntOrString) {
 func (r *Request) begin(on bool, problem *Problem, text string) []line {
 	if problem != nil {
 		r.Problems = append(r.Problems, *problem)
-		r.Unsure = problem.Reason == "InvalidAnnotation"
+		r.Unsure = problem.Reason == ReasonInvalidAnnotation
 	}
 	if !on {
 		return nil
 	}
 	lines, errs := parse(text)
 	for _, err := range errs {
-		r.unsure("InvalidAnnotation", "%s: %v", TargetGroupsAnnotation, err)
+		r.unsure(ReasonInvalidAnnotation, "%s: %v", TargetGroupsAnnotation, err)
 	}
 	return lines
 }
@@ -146,7 +146,7 @@ func portsOf(s *corev1.Service) string {
 // boundable says why a Service has nothing that could be registered.
 func boundable(r *Request, s *corev1.Service) bool {
 	if s.Spec.Type == corev1.ServiceTypeExternalName {
-		r.unsure("NoEndpoints", "Service %s is of type ExternalName, which has no endpoints to register", s.Name)
+		r.unsure(ReasonNoEndpoints, "Service %s is of type ExternalName, which has no endpoints to register", s.Name)
 		return false
 	}
 	return true

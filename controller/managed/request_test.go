@@ -82,7 +82,7 @@ func check(t *testing.T, folder string, request func(manifests) managed.Request)
 			g.Expect(got.Problems).To(HaveLen(len(m.expect.Events)), "%v", got.Problems)
 			for i, want := range m.expect.Events {
 				reason, words, _ := strings.Cut(want, ": ")
-				g.Expect(got.Problems[i].Reason).To(Equal(reason))
+				g.Expect(got.Problems[i].Reason).To(BeEquivalentTo(reason))
 				g.Expect(got.Problems[i].Message).To(ContainSubstring(words))
 			}
 		})

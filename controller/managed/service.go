@@ -30,12 +30,12 @@ func servicePort(r *Request, s *corev1.Service, l line) (intstr.IntOrString, boo
 	if l.key != "" {
 		port, ok := portOf(s, portKey(l.key))
 		if !ok {
-			r.unsure("PortNotFound", "%s: the Service has no port %s; it has %s", TargetGroupsAnnotation, l.key, portsOf(s))
+			r.unsure(ReasonPortNotFound, "%s: the Service has no port %s; it has %s", TargetGroupsAnnotation, l.key, portsOf(s))
 		}
 		return port, ok
 	}
 	if len(s.Spec.Ports) != 1 {
-		r.unsure("Ambiguous", "%s: name the port of each group, as in 'http: my-group'; the ports are: %s", TargetGroupsAnnotation, portsOf(s))
+		r.unsure(ReasonAmbiguous, "%s: name the port of each group, as in 'http: my-group'; the ports are: %s", TargetGroupsAnnotation, portsOf(s))
 		return intstr.IntOrString{}, false
 	}
 	return canonical(s.Spec.Ports[0]), true
