@@ -186,17 +186,14 @@ func (r *Reconciler) pass(ctx context.Context, b *round) error {
 	return nil
 }
 
-// step is a part of a pass, whose time is taken.
+// step is a part of a pass, whose time is taken and shown in its trace.
 type step struct {
 	name string
 	do   func(context.Context, *round) error
 }
 
 func (s step) run(ctx context.Context, b *round) error {
-	began := time.Now()
-	err := s.do(ctx, b)
-	metrics.Step(s.name, began, err)
-	return err
+	return metrics.Step(ctx, s.name, func(ctx context.Context) error { return s.do(ctx, b) })
 }
 
 // admits judges an answer of the gate. A cluster that was retired takes nothing

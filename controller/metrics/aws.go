@@ -6,13 +6,18 @@ import (
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
+	"target-ownership-controller/controller/tracing"
 	"target-ownership-controller/ownership/dynamo"
 )
 
-// TimeCalls makes a client observe the duration of each call. It goes into
+// TimeCalls makes a client observe the duration of each call, and makes the
+// call a part of the trace that it belongs to, if any. It goes into
 // aws.Config.APIOptions.
 func TimeCalls(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("TimeCalls", timeCall), middleware.After)
@@ -20,10 +25,29 @@ func TimeCalls(stack *middleware.Stack) error {
 
 func timeCall(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	begun := time.Now()
+	service, operation := awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx)
+	ctx, span := tracing.BeginCall(ctx, service, operation)
 	out, metadata, err := next.HandleInitialize(ctx, in)
-	calls.WithLabelValues(awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), purpose(ctx), outcome(err)).
-		Observe(time.Since(begun).Seconds())
+	calls.WithLabelValues(service, operation, purpose(ctx), outcome(err)).Observe(time.Since(begun).Seconds())
+	describe(span, metadata, err)
+	tracing.End(span, err)
 	return out, metadata, err
+}
+
+// describe says of a call what to ask AWS about, and what delayed it.
+func describe(span trace.Span, metadata middleware.Metadata, err error) {
+	if !span.IsRecording() {
+		return
+	}
+	if id, ok := awsmiddleware.GetRequestIDMetadata(metadata); ok {
+		span.SetAttributes(attribute.String("aws.request_id", id))
+	}
+	if attempts, ok := retry.GetAttemptResults(metadata); ok && len(attempts.Results) > 1 {
+		span.SetAttributes(attribute.Int("http.request.resend_count", len(attempts.Results)-1))
+	}
+	if err != nil {
+		span.SetAttributes(attribute.String("error.type", outcome(err)))
+	}
 }
 
 // purpose tells a call on which no target depends from the others.

@@ -4,6 +4,7 @@
 package metrics
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/tracing"
 )
 
 var (
@@ -165,14 +167,19 @@ func Forget(namespace, name string) {
 // Passed counts a pass by its outcome.
 func Passed(outcome string) { passes.WithLabelValues(outcome).Inc() }
 
-// Step observes how long a step of a pass took that began then, and whether it
-// failed.
-func Step(name string, began time.Time, err error) {
+// Step takes a step of a pass, observes how long it took and whether it failed,
+// and makes it a part of the trace of the pass.
+func Step(ctx context.Context, name string, do func(context.Context) error) error {
+	began := time.Now()
+	ctx, span := tracing.Begin(ctx, name)
+	err := do(ctx)
+	tracing.End(span, err)
 	outcome := "ok"
 	if err != nil {
 		outcome = "failed"
 	}
 	steps.WithLabelValues(name, outcome).Observe(time.Since(began).Seconds())
+	return err
 }
 
 // Conflict counts a pass that lost its record to somebody else.

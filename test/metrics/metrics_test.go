@@ -2,6 +2,7 @@
 package metrics
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func everything(g *WithT) *prometheus.Registry {
 		g.Expect(r.Register(c)).To(Succeed())
 	}
 	metrics.Passed("Reconciled")
-	metrics.Step("apply", time.Now(), nil)
+	g.Expect(metrics.Step(context.Background(), "apply", func(context.Context) error { return nil })).To(Succeed())
 	metrics.Changed(1, 1)
 	metrics.Info("east", "v1")
 	return r
