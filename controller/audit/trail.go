@@ -5,6 +5,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,20 +16,14 @@ import (
 	"target-ownership-controller/ownership/history"
 )
 
-const (
-	// capacity is how many entries wait for the table at most. One takes a few
-	// KB, and 30 KB at most.
-	capacity = 500
+// capacity is how many entries wait for the table at most. One takes a few KB,
+// and 64 KB at most.
+const capacity = 500
 
-	// A write that failed is tried again after firstRetry, and after twice as
-	// long each time up to lastRetry.
-	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
-)
-
-// Trail takes entries at once and writes them one by one. What the table does
-// not take in time it drops, the oldest first, and counts. It is a
-// manager.Runnable, and safe for concurrent use.
+// Trail takes entries at once and writes them one by one, at a [pace]. What the
+// table does not take in time it drops and counts: the oldest first, since
+// people ask about what has just happened. It is a manager.Runnable, and safe
+// for concurrent use.
 type Trail struct {
 	store     history.Store
 	retention time.Duration
@@ -38,14 +33,14 @@ type Trail struct {
 	dropped int // so far, which also numbers the head of the queue
 	added   chan struct{}
 
-	retry   time.Duration // zero while writes succeed
-	writing sync.Mutex    // one writer at a time
+	writing sync.Mutex // one writer at a time
+	pace    pace
 }
 
 // NewTrail returns a trail whose entries expire after the retention, which has
 // to be positive.
 func NewTrail(store history.Store, retention time.Duration) *Trail {
-	return &Trail{store: store, retention: retention, added: make(chan struct{}, 1)}
+	return &Trail{store: store, retention: retention, added: make(chan struct{}, 1), pace: newPace()}
 }
 
 // Add takes an entry, whatever becomes of it. It never waits for the table.
@@ -66,7 +61,7 @@ func (t *Trail) Add(e history.Entry) {
 
 // drop takes the oldest entries out; the caller holds the lock.
 func (t *Trail) drop(n int) {
-	t.queue = t.queue[n:]
+	t.queue = slices.Delete(t.queue, 0, n)
 	t.dropped += n
 	metrics.HistoryDropped(n)
 }
@@ -79,13 +74,9 @@ func (t *Trail) NeedLeaderElection() bool { return false }
 // writes the rest.
 func (t *Trail) Start(ctx context.Context) error {
 	for {
-		added, again := t.added, (<-chan time.Time)(nil)
-		if wait := t.write(ctx); wait > 0 {
-			added, again = nil, time.After(wait)
-		}
+		t.write(ctx)
 		select {
-		case <-added:
-		case <-again:
+		case <-t.added:
 		case <-ctx.Done():
 			return nil
 		}
@@ -93,14 +84,9 @@ func (t *Trail) Start(ctx context.Context) error {
 }
 
 // Flush writes what is left once all passes have ended. What the table has not
-// taken when ctx ends is dropped.
+// taken when ctx ends is dropped, and what it cannot have taken by then at once.
 func (t *Trail) Flush(ctx context.Context) {
-	for wait := t.write(ctx); wait > 0 && ctx.Err() == nil; wait = t.write(ctx) {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
-	}
+	t.write(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if left := len(t.queue); left > 0 {
@@ -109,21 +95,18 @@ func (t *Trail) Flush(ctx context.Context) {
 	}
 }
 
-// write writes what has come so far. It returns when to try again what the
-// table did not take, or 0.
-func (t *Trail) write(ctx context.Context) time.Duration {
+// write returns when all that has come is written, or when ctx ends before that.
+func (t *Trail) write(ctx context.Context) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	for {
 		e, dropped, found := t.oldest()
-		if !found || ctx.Err() != nil {
-			return 0
+		if !found || !t.pace.wait(ctx, e.Size()) {
+			return
 		}
-		err := t.store.Record(ctx, e)
-		if err != nil && passing(err) {
-			return t.failed(ctx, err)
+		if t.isStill(dropped) {
+			t.done(ctx, dropped, t.store.Record(ctx, e))
 		}
-		t.done(ctx, dropped, err)
 	}
 }
 
@@ -136,36 +119,42 @@ func (t *Trail) oldest() (e history.Entry, dropped int, found bool) {
 	return t.queue[0], t.dropped, true
 }
 
-// done takes the entry out of the queue that was the oldest when so many had
-// been dropped; it may have been dropped too while it was written.
-func (t *Trail) done(ctx context.Context, dropped int, err error) {
+// isStill reports whether no entry has been dropped since so many had been.
+func (t *Trail) isStill(dropped int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.dropped == dropped
+}
+
+// done goes by what became of the write of the entry that was the oldest when so
+// many had been dropped. The end of the process says nothing about the table.
+func (t *Trail) done(ctx context.Context, dropped int, err error) {
 	logger := log.FromContext(ctx).WithName("history")
 	switch {
-	case t.dropped != dropped:
-	case err != nil:
+	case err == nil:
+		t.remove(dropped)
+		if t.pace.succeeded() {
+			logger.Info("history is written again")
+		}
+	case ctx.Err() != nil:
+	case !passing(err):
 		logger.Error(err, "an entry cannot be written")
-		t.drop(1)
-	default:
-		t.queue = t.queue[1:]
-	}
-	if err == nil && t.retry > 0 {
-		logger.Info("history is written again")
-		t.retry = 0
+		metrics.HistoryDropped(t.remove(dropped))
+	case t.pace.failed():
+		logger.Error(err, "history cannot be written; passes go on without it")
 	}
 }
 
-// failed tells an outage once, when it begins.
-func (t *Trail) failed(ctx context.Context, err error) time.Duration {
-	if ctx.Err() != nil {
+// remove takes the oldest entry out of the queue, unless it was dropped while it
+// was written, and returns how many it took out.
+func (t *Trail) remove(dropped int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dropped != dropped {
 		return 0
 	}
-	if t.retry == 0 {
-		log.FromContext(ctx).WithName("history").Error(err, "history cannot be written; passes go on without it")
-	}
-	t.retry = min(max(2*t.retry, firstRetry), lastRetry)
-	return t.retry
+	t.queue = slices.Delete(t.queue, 0, 1)
+	return 1
 }
 
 // passing reports whether the table may take the same entry later.

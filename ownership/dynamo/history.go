@@ -45,12 +45,14 @@ func forHistory(ctx context.Context) context.Context {
 func (t *Table) Record(ctx context.Context, e history.Entry) error {
 	ctx, cancel := context.WithTimeout(forHistory(ctx), t.timeout)
 	defer cancel()
-	_, err := t.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(t.name), Item: encodeEntry(e.Bound())})
+	_, err := t.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(t.name), Item: encodeEntry(e.Bound())}, t.entryAttempts)
 	if err != nil {
 		return t.explain(ctx, fmt.Sprintf("write history of %s", e.Group), err)
 	}
 	return nil
 }
+
+func (t *Table) entryAttempts(o *dynamodb.Options) { o.RetryMaxAttempts = t.attempts }
 
 // History implements [history.Reader]. It reads pages as they are needed.
 func (t *Table) History(ctx context.Context, q history.Query) iter.Seq2[history.Entry, error] {

@@ -38,6 +38,11 @@ type Options struct {
 	// PageSize limits the items of a page of a listing, for tests of paging.
 	// 0 leaves it to DynamoDB, which returns up to 1 MB.
 	PageSize int32
+	// HistoryAttempts is how many attempts the SDK makes at a write of history.
+	// 0 means one, for a writer that tries again by itself: retries would take of
+	// a throttled table what the records need, and of the retries that the SDK
+	// grants a client.
+	HistoryAttempts int
 }
 
 // Table implements [ownership.Store], [ownership.Registry] and
@@ -49,11 +54,12 @@ type Table struct {
 	place    string // the table, region and endpoint, for errors
 	timeout  time.Duration
 	pageSize *int32
+	attempts int // at a write of history
 }
 
 // New returns the table of that name. It makes no call; see [Table.Verify].
 func New(client Client, name string, options Options) *Table {
-	t := &Table{client: client, name: name, timeout: options.CallTimeout}
+	t := &Table{client: client, name: name, timeout: options.CallTimeout, attempts: max(options.HistoryAttempts, 1)}
 	if t.timeout == 0 {
 		t.timeout = DefaultCallTimeout
 	}

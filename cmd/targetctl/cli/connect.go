@@ -44,7 +44,7 @@ func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
 		return nil, err
 	}
 	table := s.DynamoDB(c)
-	store := dynamo.New(table, s.Table, dynamo.Options{})
+	store := dynamo.New(table, s.Table, dynamo.Options{HistoryAttempts: 3})
 	s.Region = c.Region
 	there := &site{
 		region:  c.Region,
