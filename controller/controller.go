@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -58,6 +59,9 @@ type Options struct {
 	// Trail writes the history; nil for none. Whoever made it flushes it once
 	// the manager has ended.
 	Trail *audit.Trail
+
+	// Tracer makes a trace of each pass; nil for none.
+	Tracer trace.Tracer
 
 	// Leases show that the AWS Load Balancer Controller runs in this cluster;
 	// none means its default lease, in any namespace.
@@ -117,6 +121,7 @@ func (o Options) serve(ctx context.Context, mgr manager.Manager, gate *cluster.G
 		Events:  mgr.GetEventRecorder("target-ownership-controller"),
 		Clock:   clock.RealClock{},
 		NewID:   uuid.NewString,
+		Tracer:  o.Tracer,
 		Options: binding.Options{Kind: k, ClusterID: o.ClusterID, Version: o.Version, ComparePeriod: o.ComparePeriod},
 	}
 	if o.Trail != nil {

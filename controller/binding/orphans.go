@@ -118,7 +118,9 @@ func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 // the cluster ID is: a binding that is made anew after that, or another
 // cluster, writes a record of another revision, which the ledger's own writes
 // do not touch.
-func (r *Reconciler) finish(ctx context.Context, key ownership.Key, o *orphan) error {
+func (r *Reconciler) finish(ctx context.Context, key ownership.Key, o *orphan) (failed error) {
+	ctx, span := r.trace(ctx, "orphan", r.bindingOf(key))
+	defer func() { endOrphanTrace(span, key, failed) }()
 	o.ledger.Begin(r.Clock.Now())
 	if err := r.readOrphan(ctx, o); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
@@ -76,6 +77,8 @@ type Reconciler struct {
 	NewID  func() string
 	// Journal keeps the history; nil for none.
 	Journal Journal
+	// Tracer makes a trace of each pass; nil for none.
+	Tracer trace.Tracer
 	Options
 
 	states  *states
@@ -98,7 +101,7 @@ func New(r Reconciler) *Reconciler {
 }
 
 // Reconcile makes one pass over one binding.
-func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (_ reconcile.Result, failed error) {
 	b := r.newRound()
 	if err := r.Client.Get(ctx, req.NamespacedName, b.object); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -111,6 +114,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil // somebody else's turn: when it is gone, vanished finishes
 	}
 
+	ctx, span := r.trace(ctx, "pass", req.NamespacedName)
+	defer func() { b.endTrace(span, failed) }()
 	err := r.pass(ctx, b)
 	if errors.Is(err, ownership.ErrConflict) {
 		metrics.Conflict()
@@ -221,6 +226,9 @@ type round struct {
 
 	compared bool // the group was listed
 	done     bool // nothing is left to do for this binding
+
+	outcome v1beta1.ConditionReason // what the pass came to
+	err     error                   // why it ended early
 }
 
 func (r *Reconciler) newRound() *round {
@@ -253,6 +261,12 @@ func (b *round) finished() bool {
 	return b.state.ledger.Finished()
 }
 
+// comesTo notes the outcome of the pass, for the metrics and its trace.
+func (b *round) comesTo(outcome v1beta1.ConditionReason, err error) {
+	b.outcome, b.err = outcome, err
+	metrics.Passed(string(outcome))
+}
+
 // release lets the API server delete the binding: its record is empty, its
 // targets are to stay, or its group is gone.
 func (r *Reconciler) release(ctx context.Context, b *round) error {
@@ -267,7 +281,7 @@ func (r *Reconciler) release(ctx context.Context, b *round) error {
 		return client.IgnoreNotFound(err)
 	}
 	r.forget(key)
-	metrics.Passed("Released")
+	b.comesTo("Released", nil)
 	log.FromContext(ctx).Info("binding released", "targetGroup", b.Status.TargetGroupARN)
 	return nil
 }

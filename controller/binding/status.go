@@ -27,7 +27,7 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 	b.setCondition(v1beta1.ConditionReady, ready)
 	b.setCondition(v1beta1.ConditionOwnershipConsistent, consistent)
 	r.reportTransition(b, r.Kind.Binding(before), ready)
-	metrics.Passed(string(ready.reason))
+	b.comesTo(ready.reason, err)
 	metrics.Binding(b.Namespace, r.Kind.Owner(b.Name), r.gauges(b, err, ready))
 	return r.writeStatus(ctx, b, before)
 }

@@ -9,6 +9,7 @@ import (
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"golang.org/x/time/rate"
 
+	"target-ownership-controller/controller/tracing"
 	"target-ownership-controller/ownership"
 )
 
@@ -84,6 +85,8 @@ func takeToken(ctx context.Context, limiter *rate.Limiter, atMost time.Duration)
 	if delay == 0 {
 		return nil
 	}
+	_, span := tracing.Begin(ctx, "rate limit") // else a trace has a hole here
+	defer span.End()
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
