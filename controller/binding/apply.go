@@ -18,6 +18,8 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 		Group:   r.Groups,
 		Binding: plan.Binding{Want: b.want, Exclusive: b.exclusive()},
 		Now:     r.Clock.Now,
+
+		SideBySide: true,
 	}
 	err := p.Run(ctx)
 	b.report = p.Report

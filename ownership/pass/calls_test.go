@@ -1,11 +1,17 @@
 package pass_test
 
 import (
+	"context"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
+	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/memory"
+	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/simulation"
 )
 
@@ -58,18 +64,89 @@ func TestCallsOfAPass(t *testing.T) {
 	}
 }
 
-// A rolling change never dips: what enters enters first.
+// slow is a group in which a registration takes longer than anything else.
+type slow struct {
+	pass.Group
+	verbs *[]string
+}
+
+func (s slow) Register(ctx context.Context, a ownership.Admission) ownership.Result {
+	synctest.Wait()
+	*s.verbs = append(*s.verbs, "register")
+	return s.Group.Register(ctx, a)
+}
+
+func (s slow) Deregister(ctx context.Context, r ownership.Removal) ownership.Result {
+	*s.verbs = append(*s.verbs, "deregister")
+	return s.Group.Deregister(ctx, r)
+}
+
+// A change of all targets never leaves the group empty: what enters enters
+// first.
 func TestRegistersBeforeItDeregisters(t *testing.T) {
-	r := newRig(t)
-	a := r.controller(owner("a"))
-	a.wants(x)
-	r.group.Calls = nil
-	a.wants(y)
-	var verbs []string
-	for _, c := range r.group.Calls {
-		verbs = append(verbs, string(c.Verb))
+	for _, c := range []struct {
+		name          string
+		sideBySide    bool
+		before, after targets
+	}{
+		{"one by one", false, targets{x, y}, targets{y, z}},
+		{"side by side, and none stays", true, targets{x}, targets{y}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				a := r.controller(owner("a"))
+				a.wants(c.before...)
+				var verbs []string
+				a.sideBySide, a.group = c.sideBySide, slow{a.client, &verbs}
+				a.wants(c.after...)
+				if diff := cmp.Diff([]string{"register", "deregister"}, verbs); diff != "" {
+					t.Errorf("calls (-want +got):\n%s", diff)
+				}
+			})
+		})
 	}
-	if diff := cmp.Diff([]string{"register", "deregister"}, verbs); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+}
+
+// meeting is a group of which each call waits until the other has been made.
+type meeting struct {
+	pass.Group
+	calls *sync.WaitGroup
+	mu    *sync.Mutex
+}
+
+func (m meeting) meet() {
+	m.calls.Done()
+	m.calls.Wait()
+	m.mu.Lock()
+}
+
+func (m meeting) Register(ctx context.Context, a ownership.Admission) ownership.Result {
+	m.meet()
+	defer m.mu.Unlock()
+	return m.Group.Register(ctx, a)
+}
+
+func (m meeting) Deregister(ctx context.Context, r ownership.Removal) ownership.Result {
+	m.meet()
+	defer m.mu.Unlock()
+	return m.Group.Deregister(ctx, r)
+}
+
+// While others of ours stay in the group no call waits for another.
+func TestRegistersAndDeregistersSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		a := r.controller(owner("a"))
+		a.wants(x, y)
+		m := meeting{a.client, &sync.WaitGroup{}, &sync.Mutex{}}
+		m.calls.Add(2)
+		a.sideBySide, a.group = true, m
+		a.wants(y, z)
+		r.expectMembers(y, z)
+		r.expectRecord(owner("a"), targets{y, z}, nil)
+		if got := a.report; !slices.Equal(got.Registered, targets{z}) || !slices.Equal(got.Deregistered, targets{x}) {
+			t.Errorf("reports %v registered and %v deregistered", got.Registered, got.Deregistered)
+		}
+	})
 }

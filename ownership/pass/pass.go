@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"target-ownership-controller/ownership"
@@ -31,6 +32,10 @@ type Pass struct {
 	Group   Group
 	Binding plan.Binding
 	Now     func() time.Time
+
+	// SideBySide lets a registration and a deregistration be under way at the
+	// same time. Without it calls have an order that can be replayed.
+	SideBySide bool
 
 	// Report is filled in as the pass goes on, and holds what was done also
 	// when it ends with an error.
@@ -128,13 +133,22 @@ func (p *Pass) drop(ctx context.Context) error {
 	return err
 }
 
-// act registers before it deregisters, so that a rolling change never dips.
-// Only when the group is full do our own dead targets leave first. Targets
-// that were refused before come last, so that they hold up nothing.
+// act registers first, so that a change of all targets never leaves the group
+// empty. While others of ours stay it does both at once: before its first health
+// checks have passed a new target gets no requests anyway
+// (https://docs.aws.amazon.com/elasticloadbalancing/latest/application/target-group-health-checks.html).
+// Only when the group is full do our own dead targets leave before the rest
+// joins. Targets that were refused before come last, so that they hold up
+// nothing.
 func (p *Pass) act(ctx context.Context) {
 	look, steps := p.Ledger.Current(), p.Report.Plan
+	removal := look.Remove(steps.Targets(plan.Deregister))
+	deregister := sync.OnceValue(func() departure { return p.deregister(ctx, removal) })
+	if p.SideBySide && steps.Has(plan.Keep) {
+		go deregister()
+	}
 	full := p.register(ctx, look.Admit(steps.Targets(plan.Register, plan.Unconfirmed, plan.GiveBack)))
-	left := p.deregister(ctx, look.Remove(steps.Targets(plan.Deregister)))
+	left := p.left(deregister())
 	if len(full) > 0 && left > 0 {
 		p.register(ctx, look.Admit(full))
 	}
@@ -158,14 +172,23 @@ func (p *Pass) register(ctx context.Context, a ownership.Admission) (full []owne
 	return full
 }
 
-func (p *Pass) deregister(ctx context.Context, r ownership.Removal) (left int) {
+// departure is a deregistration and when it was begun.
+type departure struct {
+	result ownership.Result
+	begun  time.Time
+}
+
+func (p *Pass) deregister(ctx context.Context, r ownership.Removal) departure {
 	begun := p.Now()
 	if len(r.Targets()) == 0 || r.Left(begun) < 0 {
-		return 0 // registrations took their time: the flag is written anew
+		return departure{} // registrations took their time: the flag is written anew
 	}
-	result := p.Group.Deregister(ctx, r)
-	p.Ledger.Deregistered(result, begun)
-	p.Report.Deregistered = append(p.Report.Deregistered, result.Done...)
-	p.noteCalled(history.Deregistered, plan.Deregister, result.Done)
-	return len(result.Done)
+	return departure{p.Group.Deregister(ctx, r), begun}
+}
+
+func (p *Pass) left(d departure) int {
+	p.Ledger.Deregistered(d.result, d.begun)
+	p.Report.Deregistered = append(p.Report.Deregistered, d.result.Done...)
+	p.noteCalled(history.Deregistered, plan.Deregister, d.result.Done)
+	return len(d.result.Done)
 }

@@ -58,11 +58,13 @@ func newRig(t *testing.T, members ...ownership.Target) *rig {
 
 // controller is one process of one owner.
 type controller struct {
-	rig       *rig
-	ledger    *ownership.Ledger
-	client    simulation.Client
-	exclusive bool
-	report    pass.Report
+	rig        *rig
+	ledger     *ownership.Ledger
+	client     simulation.Client
+	group      pass.Group // in place of the client, if set
+	exclusive  bool
+	sideBySide bool
+	report     pass.Report
 }
 
 // controller starts a process, which knows nothing of any other.
@@ -82,8 +84,11 @@ func (c *controller) pass(compare bool, want ...ownership.Target) error {
 		c.ledger.Listed(c.rig.group.Listing())
 	}
 	p := pass.Pass{
-		Ledger: c.ledger, Group: c.client, Now: c.rig.clock.Now,
+		Ledger: c.ledger, Group: c.client, Now: c.rig.clock.Now, SideBySide: c.sideBySide,
 		Binding: plan.Binding{Want: set(want...), Exclusive: c.exclusive},
+	}
+	if c.group != nil {
+		p.Group = c.group
 	}
 	err := p.Run(context.Background())
 	c.report = p.Report
