@@ -57,8 +57,9 @@ func (r *recorder) end(c made) {
 	r.calls = append(r.calls, c)
 }
 
-// recorded is a transport whose calls are kept, with the latency of the
-// service. A call that has no kind is none of the figures.
+// recorded is a transport whose calls are kept, and take as long as those of
+// the service do: what the stand-in takes is part of the latency. A call that
+// has no kind is none of the figures.
 type recorded struct {
 	*recorder
 	next    http.RoundTripper
@@ -76,7 +77,7 @@ func (t recorded) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.next.RoundTrip(r)
 	}
 	t.begin()
-	time.Sleep(t.latency)
+	begun := time.Now()
 	response, err := t.next.RoundTrip(r)
 	received := int64(0)
 	if err == nil {
@@ -85,6 +86,7 @@ func (t recorded) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = response.Body.Close()
 		response.Body, received = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
+	time.Sleep(t.latency - time.Since(begun))
 	t.end(made{kind, time.Now(), int64(len(sent)) + received})
 	return response, err
 }
