@@ -11,10 +11,10 @@ const (
 	// unit is what a table counts a write by, in bytes.
 	unit = 1 << 10
 
-	// perSecond and atOnce are how many units are written. An entry of 200
-	// targets that come and 200 that go has about 10, and the controller's own
-	// rate of calls to the load balancer lets two passes of that size through in
-	// a second, and ten at once.
+	// perSecond and atOnce are how many units are written. A pass that replaces
+	// 50 targets has 10 of them; the controller's own rate of calls to the load
+	// balancer lets one such pass through in a second, and five at once.
+	// docs/operations.md has the sizes.
 	perSecond = 20
 	atOnce    = 100
 

@@ -16,8 +16,8 @@ import (
 	"target-ownership-controller/ownership/history"
 )
 
-// capacity is how many entries wait for the table at most. One takes a few KB,
-// and 64 KB at most.
+// capacity is how many entries wait for the table at most, each of them of the
+// size of an item: 1 KB for a few targets, and 64 KB at most.
 const capacity = 500
 
 // Trail takes entries at once and writes them one by one, at a [pace]. What the
@@ -45,14 +45,15 @@ func NewTrail(store history.Store, retention time.Duration) *Trail {
 
 // Add takes an entry, whatever becomes of it. It never waits for the table.
 func (t *Trail) Add(e history.Entry) {
-	e = e.Bound()
 	e.Expires = e.Time.Add(t.retention)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.queue) == capacity {
-		t.drop(1)
+	for _, part := range e.Split() {
+		if len(t.queue) == capacity {
+			t.drop(1)
+		}
+		t.queue = append(t.queue, part)
 	}
-	t.queue = append(t.queue, e)
 	select {
 	case t.added <- struct{}{}:
 	default: // it has been told

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -15,6 +16,54 @@ const (
 	MaxOthers  = 3   // of one event
 	maxReason  = 400 // bytes
 )
+
+// Split returns the entry as one or more that [Entry.Bound] leaves no target
+// and no event out of. They are of the same time, and from the second on their
+// ID has a number behind it.
+func (e Entry) Split() []Entry {
+	var parts []Entry
+	for i, events := range portions(e.Events) {
+		part := e
+		part.Events = events
+		if i > 0 {
+			part.ID = fmt.Sprintf("%s-%02d", e.ID, i+1)
+		}
+		parts = append(parts, part.Bound())
+	}
+	return parts
+}
+
+// portions are the events in order, in portions that fit into an entry. One
+// that names too many targets goes on in the next portion.
+func portions(events []Event) [][]Event {
+	all, last, room := [][]Event{nil}, 0, MaxTargets
+	for _, event := range events {
+		for rest := (Event{}); ; event = rest {
+			if len(all[last]) == MaxEvents || room == 0 && len(event.Targets) > 0 {
+				all, last, room = append(all, nil), last+1, MaxTargets
+			}
+			event, rest = event.divide(room)
+			all[last] = append(all[last], event)
+			room -= len(event.Targets)
+			if len(rest.Targets) == 0 {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// divide returns the event with its first n targets, and with the others. The
+// first does not keep the others in memory.
+func (e Event) divide(n int) (first, rest Event) {
+	if len(e.Targets) <= n {
+		return e, Event{}
+	}
+	first, rest = e, e
+	first.Targets, first.More = slices.Clone(e.Targets[:n]), 0
+	rest.Targets = slices.Clone(e.Targets[n:])
+	return first, rest
+}
 
 // Bound cuts what an entry has no room for, and says of the targets how many
 // they are. Events beyond the limit are left out, the last first.

@@ -49,7 +49,8 @@ type Event struct {
 	What    What               `json:"what"`
 	Reason  string             `json:"reason"`
 	Targets []ownership.Target `json:"targets"`
-	// More is how many further targets there are that the entry has no room for.
+	// More is how many further targets there are that the entry has no room for:
+	// of one that was not split.
 	More int `json:"more,omitempty"`
 	// Others are the owners because of whom it happened. No more than
 	// [MaxOthers] are named.

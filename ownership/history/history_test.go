@@ -3,6 +3,7 @@ package history_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -40,6 +41,66 @@ func TestBoundSaysWhatItLeavesOut(t *testing.T) {
 	last := all[len(all)-1]
 	if !bounded.Concerns(last) {
 		t.Errorf("%s was left out, and the entry says that it is not about it", last)
+	}
+}
+
+// Whoever searches the table for a target finds it, however much a pass did: all
+// 1,000 that came and 1,000 that went are named, in the order of the pass.
+func TestSplitLeavesNothingOut(t *testing.T) {
+	all := targets(2000)
+	e := history.Entry{ID: "id", Cluster: "east", Events: []history.Event{
+		{What: history.Registered, Reason: "live", Targets: all[:1000], Others: []string{"west/shop/web"}},
+		{What: history.Deregistered, Reason: "gone", Targets: all[1000:], More: 7},
+	}}
+	var ids []string
+	var named []ownership.Target
+	more := 0
+	for _, part := range e.Split() {
+		ids = append(ids, part.ID)
+		size := 0
+		for _, event := range part.Events {
+			size += len(event.Targets)
+			more += event.More
+			named = append(named, event.Targets...)
+			if event.What == history.Registered && !slices.Equal(event.Others, []string{"west/shop/web"}) {
+				t.Errorf("part %s lost the others", part.ID)
+			}
+		}
+		if part.Cluster != "east" || size > history.MaxTargets || cap(part.Events[0].Targets) > 2*history.MaxTargets {
+			t.Errorf("part %s of %q names %d targets, and has room for %d", part.ID, part.Cluster, size, cap(part.Events[0].Targets))
+		}
+	}
+	if want := []string{"id", "id-02", "id-03", "id-04", "id-05", "id-06", "id-07"}; !slices.Equal(ids, want) {
+		t.Errorf("the parts are %v, want %v", ids, want)
+	}
+	if !slices.Equal(named, all) || more != 7 {
+		t.Errorf("%d targets are named, of %d, and %d more", len(named), len(all), more)
+	}
+}
+
+// Nor are events left out, of a pass that has many reasons.
+func TestSplitOfManyEvents(t *testing.T) {
+	var e history.Entry
+	for i := range 2*history.MaxEvents + 1 {
+		e.Events = append(e.Events, history.Event{What: history.Refused, Reason: fmt.Sprint(i), Targets: targets(1)})
+	}
+	parts := e.Split()
+	if len(parts) != 3 || len(parts[1].Events) != history.MaxEvents || len(parts[2].Events) != 1 || parts[2].Events[0].Reason != "32" {
+		t.Errorf("%d parts: %+v", len(parts), parts)
+	}
+}
+
+// What fits stays as it is.
+func TestSplitOfALittle(t *testing.T) {
+	e := history.Entry{ID: "id", Events: []history.Event{
+		{What: history.Registered, Reason: "live", Targets: targets(history.MaxTargets)},
+		{What: history.Refused, Reason: "no group"},
+	}}
+	if got := e.Split(); !reflect.DeepEqual(got, []history.Entry{e}) {
+		t.Errorf("%d parts, the first of %d events", len(got), len(got[0].Events))
+	}
+	if parts := (history.Entry{ID: "id"}).Split(); len(parts) != 1 {
+		t.Errorf("an entry without events has %d parts", len(parts))
 	}
 }
 

@@ -107,8 +107,10 @@ func (a *app) tell(ctx context.Context, s *site) func(ownership.Key, []history.E
 	return func(key ownership.Key, events []history.Event) {
 		e := history.NewEntry(key, "targetctl", a.now(), rand.Text(), events)
 		e.Expires = e.Time.Add(retention)
-		if err := s.history.Record(ctx, e); err != nil {
-			fmt.Fprintf(a.Err, "the history will lack this: %v\n", err)
+		for _, part := range e.Split() {
+			if err := s.history.Record(ctx, part); err != nil {
+				fmt.Fprintf(a.Err, "the history will lack this: %v\n", err)
+			}
 		}
 	}
 }

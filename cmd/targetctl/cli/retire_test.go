@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,4 +126,31 @@ func TestRetireIsInTheHistory(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Each target is found in the history, however many leave at once.
+func TestRetireOfManyTargetsIsInTheHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		const many = 350
+		for i := range many {
+			target := ownership.Target(fmt.Sprintf("10.1.%d.%d:80", i/250, i%250))
+			b.health[target] = "unhealthy"
+			b.hold(t, "west", target)
+		}
+		code, _, errs := b.run("cluster", "retire", "west", "--yes")
+		b.Expect(code).To(Equal(exitOK), errs)
+		out := map[ownership.Target]bool{}
+		for e, err := range b.table.History(t.Context(), history.Query{Group: arn}) {
+			b.Expect(err).NotTo(HaveOccurred())
+			for _, event := range e.Events {
+				for _, target := range event.Targets {
+					if event.What == history.Deregistered {
+						out[target] = true
+					}
+				}
+			}
+		}
+		b.Expect(out).To(HaveLen(many + 1)) // and the one that west was releasing
+	})
 }
