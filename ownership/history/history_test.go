@@ -62,6 +62,9 @@ func TestSplitLeavesNothingOut(t *testing.T) {
 			size += len(event.Targets)
 			more += event.More
 			named = append(named, event.Targets...)
+			if len(event.Targets) == 0 {
+				t.Errorf("part %s has an event without targets", part.ID)
+			}
 			if event.What == history.Registered && !slices.Equal(event.Others, []string{"west/shop/web"}) {
 				t.Errorf("part %s lost the others", part.ID)
 			}
