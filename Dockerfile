@@ -13,7 +13,7 @@ COPY ownership ownership
 ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/controller ./cmd/targetctl
+    go build -trimpath -tags grpcnotrace -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/controller ./cmd/targetctl
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /out/ /

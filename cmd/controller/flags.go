@@ -34,6 +34,8 @@ type settings struct {
 	leaderElection bool
 	lbcLeases      []string
 
+	traces traceSettings
+
 	logLevel zapcore.Level
 	version  bool
 }
@@ -57,6 +59,7 @@ func (s *settings) flags() *pflag.FlagSet {
 	f.BoolVar(&s.leaderElection, "leader-elect", true, "run only while holding the leader lease; needed with more than one replica")
 	f.StringVar(&s.namespace, "leader-election-namespace", "", "namespace of the leader lease; default: the namespace that the controller runs in")
 	f.StringSliceVar(&s.lbcLeases, "load-balancer-controller-lease", []string{cluster.LoadBalancerControllerLease.Name}, "NAME or NAMESPACE/NAME of each lease that shows the AWS Load Balancer Controller to be running in this cluster")
+	s.traces.bind(f)
 	f.Var((*levelFlag)(&s.logLevel), "log-level", "debug, info, warn or error")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
 	return f
@@ -98,5 +101,6 @@ func unreadable(err error) error {
 var valueTypes = map[string]string{
 	"bool":     "true or false",
 	"int":      "a whole number",
+	"float64":  "a number",
 	"duration": "a duration such as 30s or 5m",
 }

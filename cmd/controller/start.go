@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,12 +38,16 @@ func start(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
+	traces, err := s.traces.start(ctx)
+	if err != nil {
+		return err
+	}
 	o := options(s, awsConfig, account(ctx, s, awsConfig))
-	o.Kinds = served
+	o.Kinds, o.Tracer = served, traces.tracer()
 	if err := controller.Setup(ctx, mgr, o); err != nil {
 		return err
 	}
-	defer flush(o.Trail)
+	defer flush(o.Trail, traces)
 	if err := addWebView(ctx, mgr, s, awsConfig); err != nil {
 		return err
 	}
@@ -50,16 +55,19 @@ func start(ctx context.Context, s settings) error {
 	return runManager(ctx, mgr)
 }
 
-// flushTimeout is how long the end may wait for history to be written.
+// flushTimeout is how long the end may wait for history to be written and for
+// traces to be sent.
 const flushTimeout = 5 * time.Second
 
-func flush(trail *audit.Trail) {
-	if trail == nil {
-		return
-	}
+func flush(trail *audit.Trail, traces *traces) {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	trail.Flush(ctx)
+	var both sync.WaitGroup
+	both.Go(func() { traces.flush(ctx) })
+	if trail != nil {
+		trail.Flush(ctx)
+	}
+	both.Wait()
 }
 
 func options(s settings, awsConfig aws.Config, account string) controller.Options {

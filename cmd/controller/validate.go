@@ -48,6 +48,9 @@ func (s *settings) validate() error {
 	for _, lease := range s.lbcLeases {
 		refuse(!leaseName.MatchString(lease), "--load-balancer-controller-lease: %q is not NAME or NAMESPACE/NAME", lease)
 	}
+	if err := s.traces.validate(); err != nil {
+		errs = append(errs, err)
+	}
 	return errors.Join(errs...)
 }
 
