@@ -81,6 +81,7 @@ func options(s settings, awsConfig aws.Config, account string) controller.Option
 		ComparePeriod:   s.comparePeriod,
 		HeartbeatPeriod: s.heartbeatPeriod,
 		Workers:         s.workers,
+		FromAnnotations: s.fromAnnotations,
 		Leases:          leases(s.lbcLeases),
 	}
 }

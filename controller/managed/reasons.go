@@ -27,7 +27,7 @@ const (
 	// little of it, and there are several.
 	ReasonAmbiguous Reason = "Ambiguous"
 
-	// ReasonNamedTwice: two lines name the same port.
+	// ReasonNamedTwice: two lines name the same port; the first counts.
 	ReasonNamedTwice Reason = "NamedTwice"
 
 	// ReasonServiceNotFound: a backend of the Ingress is a Service that does not

@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,7 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/kind"
+	"target-ownership-controller/controller/managed"
 	"target-ownership-controller/test/elbsim"
 	"target-ownership-controller/test/kube"
 	"target-ownership-controller/test/table"
@@ -68,8 +70,9 @@ func TestInstall(t *testing.T) {
 		"dynamodbEndpoint": made.record(t, engine.Endpoint), "elbv2Endpoint": s.sim.URL(),
 		"elbReadRate": "1000:1000", "elbMutationRate": "1000:1000",
 		"comparePeriod": "10s", "heartbeatPeriod": "1s",
-		"bindingKinds":  []any{kind.TargetGroupBinding.Name, kind.SharedTargetGroupBinding.Name},
-		"image": values{"repository": "registry.example.com/controller"},
+		"bindingKinds":            []any{kind.TargetGroupBinding.Name, kind.SharedTargetGroupBinding.Name},
+		"bindingsFromAnnotations": true,
+		"image":                   values{"repository": "registry.example.com/controller"},
 		"extraEnv": []any{
 			values{"name": "AWS_ACCESS_KEY_ID", "value": "east"},
 			values{"name": "AWS_SECRET_ACCESS_KEY", "value": "test"},
@@ -198,7 +201,11 @@ func (s *site) doesItsWork(web elbsim.Group) {
 	s.Expect(s.cluster.SetEndpoints(ctx, shop, "beside", "10.0.3.1")).To(Succeed())
 	s.bindsAs(kind.SharedTargetGroupBinding, "beside", web)
 	s.Eventually(func() []string { return s.sim.Registered(web.ARN) }).Should(ContainElement("10.0.3.1:8080"))
-	s.Eventually(func() *v1beta1.TargetCounts { return s.bindingAs(kind.SharedTargetGroupBinding, "beside").Status.Targets }).ShouldNot(BeNil())
+	s.Eventually(func() *v1beta1.TargetCounts {
+		return s.bindingAs(kind.SharedTargetGroupBinding, "beside").Status.Targets
+	}).ShouldNot(BeNil())
+
+	s.annotates(web)
 
 	s.binds("gone", web)
 	s.Eventually(func() []string { return s.events("gone") }).Should(ContainElement("ServiceNotFound"))
@@ -206,6 +213,33 @@ func (s *site) doesItsWork(web elbsim.Group) {
 	s.Eventually(func() error {
 		return s.cluster.Client.Get(ctx, client.ObjectKey{Namespace: shop, Name: "gone"}, &v1beta1.TargetGroupBinding{})
 	}).Should(Satisfy(apierrors.IsNotFound))
+}
+
+// annotates has an Ingress whose annotations make a binding, until its class is
+// another one.
+func (s *site) annotates(web elbsim.Group) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	for name, controller := range map[string]string{"ours": managed.OwnClassController, "other": "example.com/other"} {
+		s.Expect(s.cluster.Client.Create(ctx, &networkingv1.IngressClass{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: controller},
+		})).To(Succeed())
+	}
+	ingress := &networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{Namespace: shop, Name: "annotated", Annotations: map[string]string{
+			managed.IngressSharedAnnotation: "true", managed.TargetGroupsAnnotation: web.Name,
+		}},
+		Spec: networkingv1.IngressSpec{IngressClassName: new("ours"), DefaultBackend: &networkingv1.IngressBackend{
+			Service: &networkingv1.IngressServiceBackend{Name: "annotated", Port: networkingv1.ServiceBackendPort{Name: kube.ServicePortName}},
+		}},
+	}
+	s.hasService("annotated")
+	s.Expect(s.cluster.SetEndpoints(ctx, shop, "annotated", "10.0.4.1")).To(Succeed())
+	s.Expect(s.cluster.Client.Create(ctx, ingress)).To(Succeed())
+	s.Eventually(func() []string { return s.sim.Registered(web.ARN) }).Should(ContainElement("10.0.4.1:8080"))
+	ingress.Spec.IngressClassName = new("other")
+	s.Expect(s.cluster.Client.Update(ctx, ingress)).To(Succeed())
+	s.Eventually(func() []string { return s.sim.Registered(web.ARN) }).ShouldNot(ContainElement("10.0.4.1:8080"))
 }
 
 // hasNames makes a Service of names, which cannot be targets.

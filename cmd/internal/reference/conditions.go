@@ -26,28 +26,52 @@ One is made when a trouble begins and one when it has ended, with the reason of 
 
 `
 
+const aboutAnnotations = `
+## Events of Services and Ingresses
+
+They are about bindings from [annotations](../annotations.md).
+`
+
 func conditions(root string) (string, error) {
-	file, err := parse(filepath.Join(root, "controller", "api", "v1beta1", "conditions.go"))
+	reasons, err := meanings("##", filepath.Join(root, "controller", "api", "v1beta1", "conditions.go"))
 	if err != nil {
 		return "", err
-	}
-	var b strings.Builder
-	b.WriteString(aboutConditions)
-	for _, group := range constants(file) {
-		if len(group.values) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "## %s\n\n%s", cmp.Or(strings.TrimSuffix(group.doc, "."), "Types"), table("value", "meaning"))
-		for _, v := range group.values {
-			b.WriteString(row(code(v.value), v.doc))
-		}
-		b.WriteString("\n")
 	}
 	events, err := events(filepath.Join(root, "controller"))
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(b.String(), "\n") + aboutEvents + table("reason", "type", "message") + strings.Join(events, ""), nil
+	annotations, err := meanings("###", filepath.Join(root, "controller", "managed", "reasons.go"))
+	if err != nil {
+		return "", err
+	}
+	return aboutConditions + reasons + aboutEvents + table("reason", "type", "message") + strings.Join(events, "") +
+		aboutAnnotations + "\n" + annotations, nil
+}
+
+// meanings are the constants of a file, with a heading for each declaration.
+func meanings(level, path string) (string, error) {
+	file, err := parse(path)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, group := range constants(file) {
+		if len(group.values) == 0 {
+			continue
+		}
+		title, more, _ := strings.Cut(strings.TrimSuffix(group.doc, "."), ". ")
+		fmt.Fprintf(&b, "%s %s\n\n", level, cmp.Or(title, "Types"))
+		if more != "" {
+			fmt.Fprintf(&b, "%s.\n\n", more)
+		}
+		b.WriteString(table("value", "meaning"))
+		for _, v := range group.values {
+			b.WriteString(row(code(v.value), v.doc))
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
 type group struct {
