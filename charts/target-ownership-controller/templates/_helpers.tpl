@@ -43,6 +43,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- end -}}
 
+{{/* The port of a URL. */}}
+{{- define "toc.portOf" -}}
+{{- $url := urlParse . -}}
+{{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (eq $url.scheme "https" | ternary 443 80) -}}
+{{- end -}}
+
 {{/* Flags that the controller and targetctl share. */}}
 {{- define "toc.siteArgs" -}}
 - --table={{ .Values.table }}
