@@ -51,6 +51,7 @@ type Ledger struct {
 	tally     Tally
 	begun     time.Time // start of the pass
 	used      bool      // the table served the pass
+	exclusive *bool     // nil if unknown
 }
 
 type pending struct {
@@ -86,6 +87,10 @@ func (l *Ledger) Begin(at time.Time) {
 		f.failed = nil
 	}
 }
+
+// Mode says whether the owner has the group for itself, which goes into the
+// record with the next write. Without it the record keeps what it says.
+func (l *Ledger) Mode(exclusive bool) { l.exclusive = &exclusive }
 
 // Loaded reports whether the record is known, so that a pass with nothing to
 // do needs no call.

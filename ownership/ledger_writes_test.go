@@ -219,9 +219,22 @@ func TestWhatIsWrittenForPeople(t *testing.T) {
 	b.Expect(r.Releasing[x]).To(Equal(flagged.Add(time.Minute)), "since when it is leaving")
 }
 
-func TestARecordWhoseBindingIsGoneKeepsTheUID(t *testing.T) {
+func TestTheModeIsWrittenWithTheNextWrite(t *testing.T) {
 	b := newBench(t)
-	b.holding("east", x)
+	l := b.holding("a", x)
+	for i, exclusive := range []bool{true, false} {
+		l.Mode(exclusive)
+		b.flag(l, targets{[]ownership.Target{y, z}[i]}, nil)
+		r, _ := b.stored("a")
+		b.Expect(r.Exclusive).To(Equal(exclusive))
+	}
+}
+
+func TestARecordWhoseBindingIsGoneKeepsTheUIDAndTheMode(t *testing.T) {
+	b := newBench(t)
+	east := b.holding("east", x)
+	east.Mode(true)
+	b.flag(east, targets{y}, nil)
 
 	orphan := ownership.NewLedger(b.table, ownership.Identity{Group: arn, Owner: owner("east")},
 		ownership.Env{Now: func() time.Time { return b.now }, NewID: b.newID})
@@ -230,4 +243,5 @@ func TestARecordWhoseBindingIsGoneKeepsTheUID(t *testing.T) {
 
 	stored, _ := b.stored("east")
 	b.Expect(stored.BindingUID).To(Equal("uid"))
+	b.Expect(stored.Exclusive).To(BeTrue())
 }

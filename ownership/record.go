@@ -25,6 +25,10 @@ type Record struct {
 	Held      map[Target]time.Time
 	Releasing map[Target]time.Time
 
+	// Exclusive: the owner has the group for itself. It tells people and their
+	// tools what the owner means to do; no rule of the protocol reads it.
+	Exclusive bool
+
 	Revision
 	UpdatedAt         time.Time // wall clock, for people
 	ControllerVersion string

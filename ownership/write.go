@@ -15,6 +15,9 @@ func (l *Ledger) write(ctx context.Context, next Record) error {
 	if l.id.BindingUID != "" {
 		next.BindingUID = l.id.BindingUID
 	}
+	if l.exclusive != nil {
+		next.Exclusive = *l.exclusive
+	}
 
 	err := l.store.Put(ctx, next, l.own.Revision)
 	switch {

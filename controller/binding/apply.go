@@ -13,6 +13,7 @@ import (
 // apply plans and carries out the plan, stage by stage.
 func (r *Reconciler) apply(ctx context.Context, b *round) error {
 	r.reportSkipped(b)
+	b.state.ledger.Mode(!b.shared())
 	p := pass.Pass{
 		Ledger:  b.state.ledger,
 		Group:   r.Groups,

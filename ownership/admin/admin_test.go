@@ -76,6 +76,15 @@ func (b *bench) record(cluster string, held, releasing targets) {
 	b.Expect(b.table.Put(b.ctx, r, ownership.Revision{})).To(Succeed())
 }
 
+// alone has the record of a cluster say that its binding has the group for
+// itself.
+func (b *bench) alone(cluster string) {
+	r := *b.stored(cluster)
+	seen := r.Revision
+	r.Exclusive, r.Revision = true, ownership.Revision{Version: seen.Version + 1, WriteID: "alone"}
+	b.Expect(b.table.Put(b.ctx, r, seen)).To(Succeed())
+}
+
 // Two readings tell a silent cluster, whatever the clocks of the clusters say.
 func TestWatchingTheHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -22,6 +22,7 @@ const (
 	CheckRecordUnreadable   Check = "RecordUnreadable"   // a record that nobody understands
 	CheckTargetUnregistered Check = "TargetUnregistered" // held, and not in the group
 	CheckTargetStuck        Check = "TargetStuck"        // releasing, and still not gone
+	CheckGroupExclusive     Check = "GroupExclusive"     // an owner means to have it for itself, and does not
 	CheckTargetContested    Check = "TargetContested"    // held by two clusters
 )
 

@@ -79,6 +79,27 @@ func (d *diagnosis) owners(name string, g Group) {
 		}
 	}
 	d.contested(name, g)
+	d.exclusive(name, g)
+}
+
+// exclusive finds groups that one owner means to have for itself, and others
+// have targets in. Each of them is safe: a record keeps its targets in. What
+// nobody records is taken out.
+func (d *diagnosis) exclusive(name string, g Group) {
+	var alone, others []string
+	for _, o := range g.Owners.Owners {
+		switch {
+		case o.Held+o.Releasing == 0:
+		case o.Exclusive:
+			alone = append(alone, o.Owner)
+		default:
+			others = append(others, o.Owner)
+		}
+	}
+	if len(alone) > 1 || len(alone) == 1 && len(others) > 0 {
+		d.add(SeverityWarning, CheckGroupExclusive, name, fmt.Sprintf("%s would have the group without others, takes out what nobody recorded, and shares it with %s", alone[0], few(append(alone[1:], others...))),
+			"set spec.multiClusterTargetGroup: true in the bindings of clusters that share the group")
+	}
 }
 
 func (d *diagnosis) overdue(o Owner, entry ownership.Entry, wrong func(Target) bool) []ownership.Target {

@@ -176,6 +176,10 @@ func TestDiagnose(t *testing.T) {
 			},
 			check: admin.CheckTargetContested, where: "group blue", what: "clusters a and b", do: "status.podIP=10.0.0.1",
 		},
+		"an exclusive binding is not alone": {
+			fault: func(b *bench, _ listings) { b.alone("b") },
+			check: admin.CheckGroupExclusive, where: "group blue", what: "b/shop/web would have the group without others, takes out what nobody recorded, and shares it with a/shop/web", do: "multiClusterTargetGroup: true",
+		},
 		"nothing is healthy": {
 			fault: func(_ *bench, l listings) { l[arn] = admin.Health{x: "unhealthy", y: "unused"} },
 			check: admin.CheckGroupUnhealthy, where: "group blue", what: "none of its 2 registered targets", do: "aws elbv2 describe-target-health",

@@ -15,8 +15,8 @@ type GroupRisk struct {
 	Healthy int `json:"healthyOfOthers"`
 }
 
-// DrainRisks are the groups in which the cluster has targets and others keep
-// fewer healthy ones than floor. Clusters that are drained or retired keep
+// DrainRisks are the groups that the cluster shares, has targets in, and leaves
+// to others with fewer healthy ones than floor. Clusters that are drained or retired keep
 // none. Errors are those of the table and of the lister.
 func DrainRisks(ctx context.Context, table Table, lister Lister, cluster string, floor int) ([]GroupRisk, error) {
 	groups, err := groupsOf(ctx, table, cluster)
@@ -42,10 +42,13 @@ func DrainRisks(ctx context.Context, table Table, lister Lister, cluster string,
 	return risks, nil
 }
 
+// targetsOf counts the targets that a drain takes out.
 func targetsOf(g groupRecords, cluster string) int {
 	n := 0
 	for _, r := range g.of(cluster) {
-		n += len(r.Held) + len(r.Releasing)
+		if !r.Exclusive {
+			n += len(r.Held) + len(r.Releasing)
+		}
 	}
 	return n
 }
@@ -70,8 +73,8 @@ func (s sight) healthyWithout(cluster string) int {
 // pollRecords is how often progress is read from the table.
 const pollRecords = 5 * time.Second
 
-// WaitEmpty returns when the cluster has no target in any group, and tells how
-// many are left each time that changes. Errors are those of the table and of
+// WaitEmpty returns when the cluster has no target in any group that it shares,
+// and tells how many are left each time that changes. Errors are those of the table and of
 // the context.
 func WaitEmpty(ctx context.Context, table Table, cluster string, progress func(left int)) error {
 	last := -1

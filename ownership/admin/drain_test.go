@@ -79,6 +79,9 @@ func TestDrainRisks(t *testing.T) {
 				b.Expect(admin.SetState(b.ctx, b.table, "b", ownership.ClusterDrained, ownership.ClusterActive)).To(Succeed())
 			}, listing{x: "healthy", y: "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
 		},
+		"the group is not shared, and not left": {
+			func(b *bench) { b.alone("a") }, listing{x: "healthy"}, 1, []admin.GroupRisk{},
+		},
 		"only targets that nobody recorded": {
 			func(*bench) {}, listing{x: "healthy", "10.9.9.9:80": "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
 		},
@@ -92,6 +95,13 @@ func TestDrainRisks(t *testing.T) {
 			b.Expect(risks).To(Equal(c.risks))
 		})
 	}
+}
+
+func TestWaitEmptyIsForSharedGroups(t *testing.T) {
+	b := newBench(t)
+	b.record("a", targets{x}, nil)
+	b.alone("a")
+	b.Expect(admin.WaitEmpty(t.Context(), b.table, "a", func(left int) { b.Expect(left).To(BeZero()) })).To(Succeed())
 }
 
 func TestWaitEmpty(t *testing.T) {

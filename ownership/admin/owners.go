@@ -60,6 +60,7 @@ type Owner struct {
 	Owner       string                 `json:"owner"`
 	State       ownership.ClusterState `json:"clusterState,omitempty"` // empty without an entry in the registry
 	HeartbeatAt *time.Time             `json:"heartbeatAt,omitempty"`
+	Exclusive   bool                   `json:"exclusive,omitempty"` // it means to have the group for itself
 	Held        int                    `json:"held"`
 	Releasing   int                    `json:"releasing"`
 	Healthy     int                    `json:"healthy"` // of those that it holds
@@ -128,7 +129,7 @@ func (s sight) owners() Owners {
 }
 
 func (s sight) owner(r ownership.Record) Owner {
-	o := Owner{Owner: r.Owner.String(), Held: len(r.Held), Releasing: len(r.Releasing), Targets: []Target{}}
+	o := Owner{Owner: r.Owner.String(), Exclusive: r.Exclusive, Held: len(r.Held), Releasing: len(r.Releasing), Targets: []Target{}}
 	if c, known := s.clusters[r.Owner.Cluster]; known {
 		o.State, o.HeartbeatAt = c.State, &c.HeartbeatAt
 	}

@@ -17,6 +17,7 @@ const (
 	AttrOwner             = "owner"       // range key: cluster/namespace/name, a cluster ID, or a time
 	AttrClusterID         = "clusterID"   // on records only, so that the index holds nothing else
 	AttrBindingUID        = "bindingUID"
+	AttrMode              = "mode" // ModeShared or ModeExclusive, for people
 	AttrHeld              = "held"
 	AttrReleasing         = "releasing"
 	AttrSince             = "since" // in an entry of held or releasing

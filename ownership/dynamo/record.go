@@ -17,6 +17,7 @@ func encodeRecord(rec ownership.Record) (item, error) {
 		AttrOwner:             rec.Owner.String(),
 		AttrClusterID:         rec.Owner.Cluster,
 		AttrBindingUID:        rec.BindingUID,
+		AttrMode:              mode(rec.Exclusive),
 		AttrHeld:              encodeTargets(rec.Held),
 		AttrReleasing:         encodeTargets(rec.Releasing),
 		AttrVersion:           rec.Version,
@@ -27,6 +28,19 @@ func encodeRecord(rec ownership.Record) (item, error) {
 		AttrReleasingCount:    len(rec.Releasing),
 		AttrControllerVersion: rec.ControllerVersion,
 	})
+}
+
+// What the mode of a record says of how its owner has the target group.
+const (
+	ModeShared    = "shared"
+	ModeExclusive = "exclusive"
+)
+
+func mode(exclusive bool) string {
+	if exclusive {
+		return ModeExclusive
+	}
+	return ModeShared
 }
 
 func encodeTargets(targets map[ownership.Target]time.Time) map[string]map[string]string {
@@ -55,6 +69,7 @@ func decodeRecord(from item) (ownership.Record, error) {
 			return ownership.Record{}, fmt.Errorf("target %s is in both %s and %s", target, AttrHeld, AttrReleasing)
 		}
 	}
+	rec.Exclusive = note(from, AttrMode) == ModeExclusive
 	rec.UpdatedAt = noteTime(from, AttrUpdatedAt)
 	rec.ControllerVersion = note(from, AttrControllerVersion)
 	return rec, nil

@@ -28,6 +28,7 @@ func TestItemIsLaidOutAsTheProtocolSays(t *testing.T) {
 		"owner": {"S": "a/shop/web"},
 		"clusterID": {"S": "a"},
 		"bindingUID": {"S": "8a5c9b52-6d7e-4a53-9c8f-3f0f6f2d1a10"},
+		"mode": {"S": "shared"},
 		"held": {"M": {
 			"10.0.0.5:8080": {"M": {"since": {"S": "2026-03-01T12:00:00.123Z"}}},
 			"[2001:db8::5]:8080": {"M": {"since": {"S": "2026-03-01T12:00:00.123Z"}}}

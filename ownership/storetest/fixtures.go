@@ -45,6 +45,7 @@ func record(group ownership.GroupARN, o ownership.Owner) ownership.Record {
 		Held:              map[ownership.Target]time.Time{"10.0.0.5:8080": noon},
 		Releasing:         map[ownership.Target]time.Time{"10.0.0.6:8080": noon.Add(time.Minute)},
 		Revision:          ownership.Revision{Version: 1, WriteID: "write-1"},
+		Exclusive:         true,
 		UpdatedAt:         noon.Add(time.Hour),
 		ControllerVersion: "v1.2.3",
 	}

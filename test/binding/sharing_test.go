@@ -72,6 +72,8 @@ func TestCase2AnExclusiveBindingTakesOutWhatNobodyRecorded(t *testing.T) {
 	east.expectReconciled("web")
 	east.expectConsistent("web", metav1.ConditionFalse, v1beta1.ReasonShared, west.owner("web"), "spec.multiClusterTargetGroup")
 	west.expectConsistent("web", metav1.ConditionTrue, v1beta1.ReasonConsistent)
+	w.Expect(w.records()[east.owner("web")].Exclusive).To(BeTrue(), "what the record says of the binding")
+	w.Expect(w.records()[west.owner("web")].Exclusive).To(BeFalse())
 
 	w.somebodyRegisters("10.9.0.7:8080")
 	east.reconciles("web")

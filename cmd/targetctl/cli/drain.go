@@ -39,7 +39,7 @@ func (a *app) clusterDrain() *cobra.Command {
 	}
 	d.bind(c.Flags(), "drain also where too few healthy targets of other clusters are left")
 	c.Flags().IntVar(&d.floor, "floor", 1, "healthy targets of other clusters that each group has to keep")
-	c.Flags().BoolVar(&d.wait, "wait", false, "wait until the cluster has no target left, and show progress")
+	c.Flags().BoolVar(&d.wait, "wait", false, "wait until the cluster has no target left in the groups that it shares, and show progress")
 	c.Flags().DurationVar(&d.timeout, "timeout", 10*time.Minute, "how long --wait waits")
 	return c
 }
@@ -71,7 +71,7 @@ func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
 	defer cancel()
 	err = admin.WaitEmpty(ctx, s.table, id, func(left int) { fmt.Fprintf(a.Err, "%d targets left\n", left) })
 	if err != nil {
-		return fmt.Errorf("wait for the targets of cluster %s to leave: %w; those in groups that a binding has for itself stay, and targetctl cluster show %s lists what is left", id, err, id)
+		return fmt.Errorf("wait for the targets of cluster %s to leave: %w; targetctl cluster show %s lists what is left", id, err, id)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (e *examination) permissions(ctx context.Context) (groups []ownership.Group
 	readable = true
 	for _, p := range e.reads() {
 		lacking := e.try(ctx, p)
-		readable = readable && !(lacking && p.action == query)
+		readable = readable && (!lacking || p.action != query)
 	}
 	if !readable {
 		return nil, false
