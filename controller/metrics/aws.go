@@ -50,12 +50,17 @@ func describe(span trace.Span, metadata middleware.Metadata, err error) {
 	}
 }
 
-// purpose tells a call on which no target depends from the others.
+// purpose tells calls on which no target depends, and those on which all do,
+// from the others.
 func purpose(ctx context.Context) string {
-	if dynamo.OfHistory(ctx) {
+	switch {
+	case dynamo.OfHistory(ctx):
 		return "history"
+	case dynamo.OfRegistry(ctx):
+		return "registry"
+	default:
+		return "ownership"
 	}
-	return "ownership"
 }
 
 // outcome is what to look up first: what AWS said, or why it said nothing. A

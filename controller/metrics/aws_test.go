@@ -67,8 +67,9 @@ func client(t *testing.T, status int, body string) *elasticloadbalancingv2.Clien
 	})
 }
 
-// Calls for the history are told apart, so that nobody is paged for them.
-func TestTimeCallsForHistory(t *testing.T) {
+// Calls for the history are told apart, so that nobody is paged for them, and
+// those for the registry, which tell the trouble of one group from that of all.
+func TestPurposesOfCalls(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
@@ -84,7 +85,8 @@ func TestTimeCallsForHistory(t *testing.T) {
 		of := func(operation, purpose string) uint64 {
 			return callsOf(g, "DynamoDB", operation, purpose, "AccessDeniedException")
 		}
-		return []uint64{of("PutItem", "history"), of("Query", "history"), of("PutItem", "ownership"), of("Query", "ownership")}
+		return []uint64{of("PutItem", "history"), of("Query", "history"), of("PutItem", "ownership"), of("Query", "ownership"),
+			of("GetItem", "registry"), of("PutItem", "registry"), of("Query", "registry")}
 	}
 	before := counts()
 	g.Expect(table.Record(t.Context(), history.Entry{Group: "web"})).To(MatchError(ownership.ErrForbidden))
@@ -93,11 +95,17 @@ func TestTimeCallsForHistory(t *testing.T) {
 	}
 	_, err := table.Records(t.Context(), "web")
 	g.Expect(err).To(MatchError(ownership.ErrForbidden))
+	_, err = table.Cluster(t.Context(), "east")
+	g.Expect(err).To(MatchError(ownership.ErrForbidden))
+	_, err = table.Clusters(t.Context())
+	g.Expect(err).To(MatchError(ownership.ErrForbidden))
+	east := ownership.Cluster{ID: "east", Fingerprint: "uid", State: ownership.ClusterActive, Revision: ownership.Revision{Version: 1, WriteID: "id"}}
+	g.Expect(table.PutCluster(t.Context(), east, ownership.Revision{})).To(MatchError(ownership.ErrForbidden))
 	after := counts()
 	for i, n := range before {
 		after[i] -= n
 	}
-	g.Expect(after).To(Equal([]uint64{1, 1, 0, 1}))
+	g.Expect(after).To(Equal([]uint64{1, 1, 0, 1, 1, 1, 1}))
 }
 
 // observed is how many listings of targets had the outcome.

@@ -60,7 +60,7 @@ var (
 
 	calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "target_ownership_aws_call_duration_seconds",
-		Help:    "Duration of AWS calls, retries included, by service, operation, purpose (history, on which nothing depends, or ownership) and outcome: ok, an AWS error code, timeout, canceled (by us), or failed (no answer).",
+		Help:    "Duration of AWS calls, retries included, by service, operation, purpose (history, on which nothing depends; registry, of the clusters; or ownership, of one group or binding) and outcome: ok, an AWS error code, timeout, canceled (by us), or failed (no answer).",
 		Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 	}, []string{"service", "operation", "purpose", "outcome"})
 

@@ -10,10 +10,20 @@ import (
 	"target-ownership-controller/ownership"
 )
 
+type ofRegistry struct{}
+
+// OfRegistry reports whether an AWS call with this context is about clusters,
+// so that it fails for all groups or for none.
+func OfRegistry(ctx context.Context) bool { return ctx.Value(ofRegistry{}) != nil }
+
+func forRegistry(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ofRegistry{}, true)
+}
+
 // Cluster implements [ownership.Registry].
 func (t *Table) Cluster(ctx context.Context, id string) (ownership.Cluster, error) {
 	op := fmt.Sprintf("read cluster %s", id)
-	out, err := t.get(ctx, key(ClusterKey, id))
+	out, err := t.get(forRegistry(ctx), key(ClusterKey, id))
 	if err != nil {
 		return ownership.Cluster{}, t.explain(ctx, op, err)
 	}
@@ -37,7 +47,7 @@ func (t *Table) get(ctx context.Context, key item) (*dynamodb.GetItemOutput, err
 
 // Clusters implements [ownership.Registry].
 func (t *Table) Clusters(ctx context.Context) (ownership.Clusters, error) {
-	items, err := t.query(ctx, "list the clusters", partition(ClusterKey))
+	items, err := t.query(forRegistry(ctx), "list the clusters", partition(ClusterKey))
 	if err != nil {
 		return ownership.Clusters{}, err
 	}
@@ -66,5 +76,5 @@ func (t *Table) PutCluster(ctx context.Context, next ownership.Cluster, seen own
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return t.put(ctx, op, encoded, seen)
+	return t.put(forRegistry(ctx), op, encoded, seen)
 }

@@ -38,7 +38,12 @@ var troubles = map[string]map[string]string{
 	"TargetOwnershipTargetsTakenOut":  {"": `target_ownership_target_changes_total{change="repaired"} 0x50 1x9`},
 	"TargetOwnershipClusterSilent":    {"": `target_ownership_cluster_silent_seconds{peer="west",state="Active"} 0+60x60`},
 	"TargetOwnershipTableFailing": {
-		"denied": call("DynamoDB", "Query", "ownership", "AccessDeniedException", 6),
+		"the role is denied": call("DynamoDB", "PutItem", "registry", "AccessDeniedException", 6),
+		"the role is denied, and many bindings ask": call("DynamoDB", "PutItem", "registry", "AccessDeniedException", 6) +
+			call("DynamoDB", "Query", "ownership", "AccessDeniedException", 600),
+		"throttled":           beats + call("DynamoDB", "Query", "ownership", "ThrottlingException", 2),
+		"credentials are old": beats + call("DynamoDB", "Query", "ownership", "ExpiredTokenException", 2),
+		"no answer":           call("DynamoDB", "PutItem", "registry", "timeout", 6),
 		"of one of two clusters": `
 			target_ownership_aws_call_duration_seconds_count{cluster="west",service="DynamoDB",operation="Query",purpose="ownership",outcome="ok"} 0+600x60
 			target_ownership_aws_call_duration_seconds_count{cluster="east",service="DynamoDB",operation="Query",purpose="ownership",outcome="timeout"} 0+6x60`,
@@ -63,6 +68,10 @@ func call(service, operation, purpose, outcome string, calls int) string {
 		service, operation, purpose, outcome, calls)
 }
 
+// beats are the calls of a cluster without bindings: its own heartbeats, and
+// looks at those of others.
+var beats = call("DynamoDB", "PutItem", "registry", "ok", 6) + call("DynamoDB", "Query", "registry", "ok", 2)
+
 // healthy series are those on which no alert may fire.
 const healthy = `
 	target_ownership_controller_info{cluster_id="east",version="v1"} 1x60
@@ -78,6 +87,7 @@ const healthy = `
 	target_ownership_cluster_silent_seconds{peer="north",state="Active"} 12x60
 	target_ownership_cluster_silent_seconds{peer="old",state="Retired"} 9000+60x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="Query",purpose="ownership",outcome="ok"} 0+60x60
+	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="registry",outcome="ok"} 0+6x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="ownership",outcome="ConditionalCheckFailedException"} 0+20x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="history",outcome="ok"} 0+9x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="history",outcome="ThrottlingException"} 0+1x60
@@ -99,6 +109,9 @@ var elsewhere = map[string]map[string]string{
 	"TargetOwnershipTableFailing": {
 		"only the history is denied": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 60) +
 			call("DynamoDB", "Query", "history", "AccessDeniedException", 60) + call("DynamoDB", "Query", "ownership", "ok", 6),
+		"the role lacks the key of one group": beats + call("DynamoDB", "Query", "ownership", "AccessDeniedException", 2),
+		"conditions fail":                     beats + call("DynamoDB", "PutItem", "ownership", "ConditionalCheckFailedException", 20),
+		"calls given up at the end":           beats + call("DynamoDB", "Query", "ownership", "canceled", 20),
 	},
 	"TargetOwnershipLoadBalancerFailing": {
 		"one group was deleted":     call("Elastic Load Balancing v2", "DescribeTargetGroups", "ownership", "TargetGroupNotFound", 6),
