@@ -32,6 +32,7 @@ import (
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/managed"
+	"target-ownership-controller/test/collector"
 	"target-ownership-controller/test/elbsim"
 	"target-ownership-controller/test/kube"
 	"target-ownership-controller/test/table"
@@ -62,7 +63,7 @@ func TestInstall(t *testing.T) {
 	web, err := s.sim.CreateGroup(elbsim.Group{Name: "web", Protocol: "TCP", Port: 80, VPCID: "vpc-1", TargetType: elbsim.TargetTypeIP})
 	s.Expect(err).NotTo(HaveOccurred())
 	engine := table.Kumo.Start(t)
-	made := &calls{seen: map[string]bool{}}
+	made, traces := &calls{seen: map[string]bool{}}, collector.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", "test") // for the job
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	v := values{
@@ -80,6 +81,7 @@ func TestInstall(t *testing.T) {
 		},
 		// No other cluster is there to serve, so that it has to be forced.
 		"releaseOnUninstall": values{"enabled": true, "force": true},
+		"tracing":            values{"endpoint": traces.URL},
 	}
 
 	s.hasCRDOfOthers()
@@ -102,6 +104,7 @@ func TestInstall(t *testing.T) {
 	}
 	was := s.leader()
 	s.ends(leader)
+	s.Expect(traces.Roots()).To(ContainElement(HaveField("Name", "pass")), "sent before the end")
 	s.Eventually(s.leader).ShouldNot(Or(BeEmpty(), Equal(was)))
 	s.serves(web, "10.0.0.7", "10.0.0.8")
 
