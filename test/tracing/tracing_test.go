@@ -98,21 +98,34 @@ func TestTraceOfAPassThatFailed(t *testing.T) {
 	w.Expect(status.Failure).To(BeEmpty())
 }
 
-// A call that was repeated, and one that waited for our own rate limit, say why
-// they took so long.
-func TestWhatDelaysACall(t *testing.T) {
+// oneRead allows one call at once, and the next half a second later.
+var oneRead = elb.Limits{Reads: elb.Limit{PerSecond: 2, Burst: 1}}
+
+// What waits for our own rate limit says so.
+func TestTheWaitForTheRateLimit(t *testing.T) {
 	c := collector.Start(t)
 	w := newWorld(t, c.URL, 1)
-	w.reconciler = w.controller(elb.Limits{Reads: elb.Limit{PerSecond: 2, Burst: 2}})
-	w.sim.Inject(elbsim.Rule{Action: "DescribeTargetGroups", Times: 1, Fault: elbsim.Fault{Refuse: elbsim.Throttled()}})
+	w.reconciler = w.controller(oneRead)
 	w.passes()
 	w.ends()
-	pass := c.Roots()[0]
-	bind, observe := c.Below(pass)[0], c.Below(pass)[2]
-	w.Expect(c.Below(bind)[0].Attributes).To(HaveKeyWithValue("http.request.resend_count", int64(1)))
-	w.Expect(c.Tree(observe)).To(Equal([]string{
+	w.Expect(c.Tree(c.Below(c.Roots()[0])[2])).To(Equal([]string{
 		"observe", "  DynamoDB.Query", "  rate limit", "  Elastic Load Balancing v2.DescribeTargetHealth",
 	}))
+}
+
+// throttledOnce is a call that the SDK repeats.
+var throttledOnce = elbsim.Rule{Action: "DescribeTargetGroups", Times: 1, Fault: elbsim.Fault{Refuse: elbsim.Throttled()}}
+
+func TestARepeatedCallIsOneSpan(t *testing.T) {
+	c := collector.Start(t)
+	w := newWorld(t, c.URL, 1)
+	w.sim.Inject(throttledOnce)
+	w.passes()
+	w.ends()
+	calls := c.Below(c.Below(c.Roots()[0])[0])
+	w.Expect(calls).To(HaveLen(1))
+	w.Expect(calls[0].Attributes).To(HaveKeyWithValue("http.request.resend_count", int64(1)))
+	w.Expect(calls[0].Failure).To(BeEmpty())
 }
 
 // What a binding left that went without its finalizer.
@@ -120,10 +133,7 @@ func TestTraceOfAnOrphan(t *testing.T) {
 	c := collector.Start(t)
 	w := newWorld(t, c.URL, 1)
 	w.passes()
-	b := w.binding()
-	b.Finalizers = nil
-	w.Expect(w.kubernetes.Update(t.Context(), b)).To(Succeed())
-	w.Expect(w.kubernetes.Delete(t.Context(), b)).To(Succeed())
+	w.loses()
 	w.passes()
 	w.ends()
 	w.expectTargets()
@@ -200,6 +210,37 @@ func TestRatioZeroTracesNothing(t *testing.T) {
 	w.Expect(c.Requests()).To(BeEmpty())
 	w.Expect(logged.lines("targets registered")).To(HaveLen(1))
 	w.Expect(logged.lines("trace_id")).To(BeEmpty())
+}
+
+// The table in docs/operations.md has every span and every attribute.
+func TestTheSpansAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/operations.md")
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	c := collector.Start(t)
+	w := newWorld(t, c.URL, 1)
+	w.reconciler = w.controller(oneRead)
+	w.sim.Inject(throttledOnce)
+	w.sim.Inject(elbsim.Rule{Action: "RegisterTargets", Fault: elbsim.Fault{Refuse: elbsim.AccessDenied()}})
+	w.passes()
+	w.loses()
+	w.passes()
+	w.ends()
+	var check func(collector.Span)
+	check = func(s collector.Span) {
+		if s.Attributes["rpc.system"] == nil { // calls are named after what they call
+			w.Expect(string(text)).To(ContainSubstring("`" + s.Name + "`"))
+		}
+		for key := range s.Attributes {
+			w.Expect(string(text)).To(ContainSubstring("`" + key + "`"))
+		}
+		for _, below := range c.Below(s) {
+			check(below)
+		}
+	}
+	w.Expect(c.Roots()).To(HaveLen(2))
+	for _, root := range c.Roots() {
+		check(root)
+	}
 }
 
 // Nobody listens: passes do what they do, and the log says once how many spans

@@ -154,6 +154,15 @@ func (w *world) binding() *v1beta1.TargetGroupBinding {
 	return b
 }
 
+// loses has the binding go without its finalizer.
+func (w *world) loses() {
+	w.t.Helper()
+	b := w.binding()
+	b.Finalizers = nil
+	w.Expect(w.kubernetes.Update(w.t.Context(), b)).To(Succeed())
+	w.Expect(w.kubernetes.Delete(w.t.Context(), b)).To(Succeed())
+}
+
 func (w *world) expectTargets(targets ...string) {
 	w.t.Helper()
 	w.Expect(w.sim.Registered(w.group.ARN)).To(ConsistOf(targets))
