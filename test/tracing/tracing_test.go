@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	otlptrace "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/test/collector"
 	"target-ownership-controller/test/elbsim"
@@ -105,7 +106,7 @@ var oneRead = elb.Limits{Reads: elb.Limit{PerSecond: 2, Burst: 1}}
 func TestTheWaitForTheRateLimit(t *testing.T) {
 	c := collector.Start(t)
 	w := newWorld(t, c.URL, 1)
-	w.reconciler = w.controller(oneRead)
+	w.limits(oneRead)
 	w.passes()
 	w.ends()
 	w.Expect(c.Tree(c.Below(c.Roots()[0])[2])).To(Equal([]string{
@@ -149,6 +150,27 @@ func TestTraceOfAnOrphan(t *testing.T) {
 	w.Expect(orphan.Attributes).To(And(
 		HaveKeyWithValue("target_ownership.binding.name", "web"), HaveKeyWithValue("target_ownership.target_group", w.group.ARN)))
 	w.Expect(orphan.Failure).To(BeEmpty())
+}
+
+// A record whose binding is there is looked into and left alone.
+func TestTraceOfNoOrphan(t *testing.T) {
+	c := collector.Start(t)
+	w := newWorld(t, c.URL, 1)
+	w.passes()
+	w.restarts()
+	ctx, cancel := context.WithCancel(t.Context())
+	swept := make(chan error, 1)
+	go func() { swept <- (&binding.Orphans{Reconciler: w.reconciler, Period: time.Hour}).Start(ctx) }()
+	w.Eventually(func() []collector.Span {
+		w.Expect(w.provider.ForceFlush(t.Context())).To(Succeed())
+		return c.Roots()
+	}).WithTimeout(time.Minute).Should(HaveLen(2))
+	cancel()
+	w.Eventually(swept).WithTimeout(time.Minute).Should(Receive(BeNil()))
+	orphan := c.Roots()[1]
+	w.Expect(c.Tree(orphan)).To(Equal([]string{"orphan", "  DynamoDB.Query"}))
+	w.Expect(orphan.Failure).To(BeEmpty())
+	w.expectTargets("10.0.0.1:8080", "10.0.0.2:8080")
 }
 
 // The resource says who it was, and the environment variables of OpenTelemetry
@@ -218,7 +240,7 @@ func TestTheSpansAreDocumented(t *testing.T) {
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	c := collector.Start(t)
 	w := newWorld(t, c.URL, 1)
-	w.reconciler = w.controller(oneRead)
+	w.limits(oneRead)
 	w.sim.Inject(throttledOnce)
 	w.sim.Inject(elbsim.Rule{Action: "RegisterTargets", Fault: elbsim.Fault{Refuse: elbsim.AccessDenied()}})
 	w.passes()

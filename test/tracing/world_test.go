@@ -59,6 +59,7 @@ type world struct {
 	sim        *elbsim.Simulator
 	group      elbsim.Group
 	provider   *sdktrace.TracerProvider
+	config     binding.Reconciler
 	reconciler *binding.Reconciler
 }
 
@@ -83,7 +84,7 @@ func newWorld(t *testing.T, endpoint string, ratio float64) *world {
 	w.kubernetes = w.cluster()
 	w.provider, err = otlp.New(t.Context(), otlp.Options{Endpoint: endpoint, Ratio: ratio, Version: "v1.2.3"})
 	w.Expect(err).NotTo(HaveOccurred())
-	w.reconciler = w.controller(elb.Limits{})
+	w.limits(elb.Limits{})
 	return w
 }
 
@@ -114,7 +115,8 @@ func (w *world) cluster() client.Client {
 	).Build()
 }
 
-func (w *world) controller(limits elb.Limits) *binding.Reconciler {
+// limits starts a controller with these, and an empty table.
+func (w *world) limits(limits elb.Limits) {
 	w.t.Helper()
 	keys := credentials.NewStaticCredentialsProvider("AKIAIOSFODNN7EXAMPLE", secretKey, sessionToken)
 	engine := table.Kumo.Start(w.t)
@@ -124,13 +126,17 @@ func (w *world) controller(limits elb.Limits) *binding.Reconciler {
 	groups := w.sim.Client("east", func(o *elbv2.Options) {
 		o.Credentials, o.APIOptions = keys, append(o.APIOptions, metrics.TimeCalls)
 	})
-	return binding.New(binding.Reconciler{
+	w.config = binding.Reconciler{
 		Client: w.kubernetes, Live: w.kubernetes, Groups: elb.New(groups, elb.Options{Limits: limits}),
 		Store: dynamo.New(store, engine.Name, dynamo.Options{}), Gate: open{}, Events: &events.FakeRecorder{},
 		Clock: clock.RealClock{}, NewID: uuid.NewString, Tracer: w.provider.Tracer(tracing.Scope),
 		Options: binding.Options{Kind: kind.TargetGroupBinding, ClusterID: "east", Version: "v1.2.3", ComparePeriod: time.Hour},
-	})
+	}
+	w.restarts()
 }
+
+// restarts has a new controller process take over.
+func (w *world) restarts() { w.reconciler = binding.New(w.config) }
 
 // open is a gate that lets everything through.
 type open struct{}
