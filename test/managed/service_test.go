@@ -123,40 +123,6 @@ func TestBindingsMadeByHand(t *testing.T) {
 	stays()
 }
 
-func ready(b *v1beta1.TargetGroupBinding) bool {
-	for _, c := range b.Status.Conditions {
-		if c.Type == string(v1beta1.ConditionReady) {
-			return c.Status == metav1.ConditionTrue && c.ObservedGeneration == b.Generation
-		}
-	}
-	return false
-}
-
-// The same group in another form is another binding, and the targets stay.
-func TestGroupByNameThenByARN(t *testing.T) {
-	w := newWorld(t, kind.TargetGroupBinding)
-	w.runs("web", "10.0.0.1", inGroup("web"))
-	w.starts()
-	w.eventuallyGroup("web", "10.0.0.1:8080")
-	w.Eventually(func() bool { return ready(w.only()) }).Should(BeTrue())
-	stays := w.nothingLeaves()
-	w.annotates(&corev1.Service{}, "web", inGroup(w.groups["web"].ARN))
-	w.Eventually(func() string { return w.only().Spec.TargetGroupARN }).Should(Equal(w.groups["web"].ARN))
-	w.eventuallyGroup("web", "10.0.0.1:8080")
-	stays()
-}
-
-func TestGroupChanged(t *testing.T) {
-	w := newWorld(t, kind.TargetGroupBinding)
-	w.runs("web", "10.0.0.1", inGroup("web"))
-	w.starts()
-	w.eventuallyGroup("web", "10.0.0.1:8080")
-	w.annotates(&corev1.Service{}, "web", inGroup("other"))
-	w.eventuallyGroup("other", "10.0.0.1:8080")
-	w.eventuallyGroup("web")
-	w.eventuallyBindings(1)
-}
-
 // What cannot be read takes nothing out; what is said once is not repeated.
 func TestBrokenAnnotation(t *testing.T) {
 	w := newWorld(t, kind.TargetGroupBinding)
@@ -184,32 +150,4 @@ func TestTroubleOfTheBinding(t *testing.T) {
 	w.runs("web", "10.0.0.1", inGroup("nothing"))
 	w.starts()
 	w.eventuallyEvent("web", string(v1beta1.ReasonGroupNotFound))
-}
-
-// An annotation that went while no controller ran.
-func TestAnnotationRemovedBetweenTwoControllers(t *testing.T) {
-	w := newWorld(t, kind.TargetGroupBinding)
-	w.runs("web", "10.0.0.1", inGroup("web"))
-	stop := w.starts()
-	w.eventuallyGroup("web", "10.0.0.1:8080")
-	stop()
-	w.annotates(&corev1.Service{}, "web", map[string]string{managed.TargetGroupsAnnotation: ""})
-	w.starts()
-	w.eventuallyBindings(0)
-}
-
-// A change that means nothing writes nothing. That the second Service is bound
-// shows that the first had its turn.
-func TestAPassWithNothingToDo(t *testing.T) {
-	w := newWorld(t, kind.TargetGroupBinding)
-	w.runs("web", "10.0.0.1", inGroup("web"))
-	w.starts()
-	w.Eventually(func() bool { return ready(w.only()) }).Should(BeTrue())
-	w.eventuallyEvent("web", "BindingCreated")
-	before := w.only()
-	w.annotates(&corev1.Service{}, "web", map[string]string{"unrelated": "1"})
-	w.runs("second", "10.0.0.2", inGroup("other"))
-	w.eventuallyGroup("other", "10.0.0.2:8080")
-	w.Expect(w.bindings()[before.Name].ResourceVersion).To(Equal(before.ResourceVersion))
-	w.Expect(w.events("web")).To(HaveKeyWithValue("BindingCreated", 1))
 }

@@ -3,18 +3,17 @@ package managed
 import (
 	"context"
 	"maps"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,7 +21,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"target-ownership-controller/controller"
-	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/managed"
@@ -32,9 +30,9 @@ import (
 	"target-ownership-controller/test/table"
 )
 
-// patience is for what a controller does as soon as it sees an event. It is
-// long, for machines that have other things to do.
-const patience = time.Minute
+// patience is longer than the minute that a new process leaves alone what its
+// predecessor was taking out.
+const patience = 3 * time.Minute
 
 // setup is one at a time, as in a process of its own: it registers metrics.
 var setup sync.Mutex
@@ -48,12 +46,14 @@ type world struct {
 	namespace string
 	sim       *elbsim.Simulator
 	groups    map[string]elbsim.Group
+	table     *dynamo.Table
+	writes    *writes
 }
 
 func newWorld(t *testing.T, k kind.Kind) *world {
 	t.Helper()
 	t.Parallel()
-	w := &world{WithT: NewWithT(t), t: t, kind: k, groups: map[string]elbsim.Group{}}
+	w := &world{WithT: NewWithT(t), t: t, kind: k, groups: map[string]elbsim.Group{}, writes: &writes{all: map[string]int{}}}
 	w.SetDefaultEventuallyTimeout(patience)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "shop-"}}
 	w.Expect(cluster.Client.Create(t.Context(), namespace)).To(Succeed())
@@ -62,6 +62,8 @@ func newWorld(t *testing.T, k kind.Kind) *world {
 	_, err := w.sim.Start()
 	w.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(w.sim.Close)
+	engine := table.Kumo.Start(t)
+	w.table = dynamo.New(engine.Client, engine.Name, dynamo.Options{})
 	for _, name := range []string{"web", "other"} {
 		w.groups[name], err = w.sim.CreateGroup(elbsim.Group{Name: name, Protocol: "TCP", Port: 80, VPCID: "vpc-0123456789abcdef0", TargetType: elbsim.TargetTypeIP})
 		w.Expect(err).NotTo(HaveOccurred())
@@ -70,10 +72,11 @@ func newWorld(t *testing.T, k kind.Kind) *world {
 }
 
 // starts runs the whole controller on the namespace, until the end or stop.
-func (w *world) starts() (stop func()) {
+func (w *world) starts(edits ...func(*controller.Options)) (stop func()) {
 	w.t.Helper()
-	engine := table.Kumo.Start(w.t)
-	mgr, err := ctrl.NewManager(cluster.Config, ctrl.Options{
+	api := rest.CopyConfig(cluster.Config)
+	api.Wrap(w.writes.count)
+	mgr, err := ctrl.NewManager(api, ctrl.Options{
 		Scheme:     cluster.Client.Scheme(),
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},
@@ -81,14 +84,18 @@ func (w *world) starts() (stop func()) {
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	limit := elb.Limit{PerSecond: 1000, Burst: 1000}
-	setup.Lock()
-	err = controller.Setup(w.t.Context(), mgr, controller.Options{
-		Table:     dynamo.New(engine.Client, engine.Name, dynamo.Options{}),
+	options := controller.Options{
+		Table:     w.table,
 		Groups:    elb.New(w.sim.Client("east"), elb.Options{Limits: elb.Limits{Reads: limit, Mutations: limit}}),
 		ClusterID: "east", Version: "test", ComparePeriod: 5 * time.Minute, HeartbeatPeriod: time.Minute, Workers: 2,
 		Kinds: []kind.Kind{w.kind}, FromAnnotations: true,
 		Leases: []types.NamespacedName{{Namespace: w.namespace, Name: "load-balancer-controller"}},
-	})
+	}
+	for _, edit := range edits {
+		edit(&options)
+	}
+	setup.Lock()
+	err = controller.Setup(w.t.Context(), mgr, options)
 	setup.Unlock()
 	w.Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
@@ -179,71 +186,4 @@ func (w *world) class(controller string) string {
 	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{GenerateName: "class-"}, Spec: networkingv1.IngressClassSpec{Controller: controller}}
 	w.Expect(cluster.Client.Create(w.t.Context(), class)).To(Succeed())
 	return class.Name
-}
-
-func (w *world) bindings() map[string]*v1beta1.TargetGroupBinding {
-	w.t.Helper()
-	list := w.kind.NewList()
-	w.Expect(cluster.Client.List(w.t.Context(), list, client.InNamespace(w.namespace))).To(Succeed())
-	all := map[string]*v1beta1.TargetGroupBinding{}
-	for _, o := range w.kind.Items(list) {
-		all[o.GetName()] = w.kind.Binding(o)
-	}
-	return all
-}
-
-// only is the one binding that there is.
-func (w *world) only() *v1beta1.TargetGroupBinding {
-	w.t.Helper()
-	var found *v1beta1.TargetGroupBinding
-	w.Eventually(func(g Gomega) {
-		all := w.bindings()
-		g.Expect(all).To(HaveLen(1))
-		for _, b := range all {
-			found = b
-		}
-	}).Should(Succeed())
-	return found
-}
-
-func (w *world) eventuallyBindings(n int) {
-	w.t.Helper()
-	w.Eventually(func() []string { return slices.Collect(maps.Keys(w.bindings())) }).Should(HaveLen(n))
-}
-
-func (w *world) eventuallyGroup(name string, targets ...string) {
-	w.t.Helper()
-	want := make([]any, len(targets))
-	for i, target := range targets {
-		want[i] = target
-	}
-	w.Eventually(func() []string { return w.sim.Registered(w.groups[name].ARN) }).Should(ConsistOf(want...), "group %s", name)
-}
-
-// events are those of an object: how often each reason was seen.
-func (w *world) events(name string) map[string]int {
-	w.t.Helper()
-	var list eventsv1.EventList
-	w.Expect(cluster.Client.List(w.t.Context(), &list, client.InNamespace(w.namespace))).To(Succeed())
-	seen := map[string]int{}
-	for _, e := range list.Items {
-		if e.Regarding.Name == name {
-			seen[e.Reason]++
-		}
-	}
-	return seen
-}
-
-func (w *world) eventuallyEvent(name, reason string) {
-	w.t.Helper()
-	w.Eventually(func() map[string]int { return w.events(name) }).Should(HaveKey(reason))
-}
-
-// nothingLeaves begins a time in which no target is taken out of any group.
-func (w *world) nothingLeaves() (check func()) {
-	before := w.sim.Count("east", "DeregisterTargets")
-	return func() {
-		w.t.Helper()
-		w.Expect(w.sim.Count("east", "DeregisterTargets")).To(Equal(before), "calls of DeregisterTargets")
-	}
 }
