@@ -88,9 +88,15 @@ func (l *Ledger) Begin(at time.Time) {
 	}
 }
 
-// Mode says whether the owner has the group for itself, which goes into the
-// record with the next write. Without it the record keeps what it says.
+// Mode says whether the owner has the group for itself. Without it the record
+// keeps what it says.
 func (l *Ledger) Mode(exclusive bool) { l.exclusive = &exclusive }
+
+// ModeChanged reports whether the record, if it names a target, has to be
+// written to tell the mode.
+func (l *Ledger) ModeChanged() bool {
+	return l.exclusive != nil && *l.exclusive != l.own.Exclusive && !l.own.Empty()
+}
 
 // Loaded reports whether the record is known, so that a pass with nothing to
 // do needs no call.
@@ -209,7 +215,7 @@ func (l *Ledger) Inherited() bool {
 // its process may have been frozen since, and what it wants be older than
 // what its successor wrote.
 func (l *Ledger) Flag(ctx context.Context, claims, releases []Target) error {
-	if len(claims) == 0 && len(releases) == 0 && !l.Inherited() {
+	if len(claims) == 0 && len(releases) == 0 && !l.Inherited() && !l.ModeChanged() {
 		return nil
 	}
 	next, since := l.own.Clone(), l.env.Now()

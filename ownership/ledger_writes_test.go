@@ -219,14 +219,16 @@ func TestWhatIsWrittenForPeople(t *testing.T) {
 	b.Expect(r.Releasing[x]).To(Equal(flagged.Add(time.Minute)), "since when it is leaving")
 }
 
-func TestTheModeIsWrittenWithTheNextWrite(t *testing.T) {
+func TestTheModeOfARecord(t *testing.T) {
 	b := newBench(t)
 	l := b.holding("a", x)
 	for i, exclusive := range []bool{true, false} {
 		l.Mode(exclusive)
+		b.Expect(l.ModeChanged()).To(BeTrue())
 		b.flag(l, targets{[]ownership.Target{y, z}[i]}, nil)
 		r, _ := b.stored("a")
 		b.Expect(r.Exclusive).To(Equal(exclusive))
+		b.Expect(l.ModeChanged()).To(BeFalse())
 	}
 }
 

@@ -140,7 +140,7 @@ func ShowCluster(ctx context.Context, table Table, id string, watch time.Duratio
 			detail.Records = append(detail.Records, Share{g.ARN, r.Owner.String(), len(r.Held), len(r.Releasing), r.UpdatedAt})
 		}
 		for _, u := range g.Unreadable {
-			if strings.HasPrefix(u.Owner, id+"/") {
+			if ofCluster(u.Owner, id) {
 				detail.Unreadable = append(detail.Unreadable, Unreadable{fmt.Sprintf("%s in %s", u.Owner, g.ARN.Name()), u.Reason})
 			}
 		}
@@ -163,6 +163,10 @@ type groupRecords struct {
 func (g groupRecords) of(cluster string) []ownership.Record {
 	return slices.DeleteFunc(slices.Clone(g.Records.Records), func(r ownership.Record) bool { return r.Owner.Cluster != cluster })
 }
+
+// ofCluster reports whether an item that cannot be read is a record of the
+// cluster. Its key is all that there is.
+func ofCluster(owner, cluster string) bool { return strings.HasPrefix(owner, cluster+"/") }
 
 // groupsOf reads the groups in which the cluster has records, in the order of
 // their ARNs. Which they are is read from an index that may lag.

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"target-ownership-controller/ownership"
@@ -17,7 +18,8 @@ type GroupRisk struct {
 
 // DrainRisks are the groups that the cluster shares, has targets in, and leaves
 // to others with fewer healthy ones than floor. Clusters that are drained or retired keep
-// none. Errors are those of the table and of the lister.
+// none. Errors are those of the table and of the lister, and that a record
+// of the cluster cannot be read.
 func DrainRisks(ctx context.Context, table Table, lister Lister, cluster string, floor int) ([]GroupRisk, error) {
 	groups, err := groupsOf(ctx, table, cluster)
 	if err != nil {
@@ -25,7 +27,11 @@ func DrainRisks(ctx context.Context, table Table, lister Lister, cluster string,
 	}
 	risks := []GroupRisk{}
 	for _, g := range groups {
-		if targetsOf(g, cluster) == 0 {
+		shared, _, err := g.targetsOf(cluster)
+		if err != nil {
+			return nil, err
+		}
+		if shared == 0 {
 			continue
 		}
 		seen, err := readGroup(ctx, table, lister, g.ARN)
@@ -42,15 +48,22 @@ func DrainRisks(ctx context.Context, table Table, lister Lister, cluster string,
 	return risks, nil
 }
 
-// targetsOf counts the targets that a drain takes out.
-func targetsOf(g groupRecords, cluster string) int {
-	n := 0
-	for _, r := range g.of(cluster) {
-		if !r.Exclusive {
-			n += len(r.Held) + len(r.Releasing)
+// targetsOf counts the targets that a drain takes out, and those of bindings
+// that have the group for themselves.
+func (g groupRecords) targetsOf(cluster string) (shared, exclusive int, err error) {
+	for _, u := range g.Unreadable {
+		if ofCluster(u.Owner, cluster) {
+			return 0, 0, fmt.Errorf("the record %s of target group %s cannot be read, and may name any target: %s", u.Owner, g.ARN.Name(), u.Reason)
 		}
 	}
-	return n
+	for _, r := range g.of(cluster) {
+		if n := len(r.Held) + len(r.Releasing); r.Exclusive {
+			exclusive += n
+		} else {
+			shared += n
+		}
+	}
+	return shared, exclusive, nil
 }
 
 // healthyWithout counts the healthy targets that stay when the cluster leaves.
@@ -74,27 +87,40 @@ func (s sight) healthyWithout(cluster string) int {
 const pollRecords = 5 * time.Second
 
 // WaitEmpty returns when the cluster has no target in any group that it shares,
-// and tells how many are left each time that changes. Errors are those of the table and of
-// the context.
-func WaitEmpty(ctx context.Context, table Table, cluster string, progress func(left int)) error {
+// and tells how many are left each time that changes. It returns how many it
+// has in groups that bindings have for themselves, which a drain leaves alone.
+// Errors are those of the table and of the context, and that a record of the
+// cluster cannot be read.
+func WaitEmpty(ctx context.Context, table Table, cluster string, progress func(left int)) (exclusive int, err error) {
 	last := -1
 	for {
-		groups, err := groupsOf(ctx, table, cluster)
+		left, exclusive, err := targetsIn(ctx, table, cluster)
 		if err != nil {
-			return err
-		}
-		left := 0
-		for _, g := range groups {
-			left += targetsOf(g, cluster)
+			return 0, err
 		}
 		if left != last {
 			progress(left)
 		}
 		if last = left; left == 0 {
-			return nil
+			return exclusive, nil
 		}
 		if err := wait(ctx, pollRecords); err != nil {
-			return err
+			return 0, err
 		}
 	}
+}
+
+func targetsIn(ctx context.Context, table Table, cluster string) (shared, exclusive int, err error) {
+	groups, err := groupsOf(ctx, table, cluster)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, g := range groups {
+		s, e, err := g.targetsOf(cluster)
+		if err != nil {
+			return 0, 0, err
+		}
+		shared, exclusive = shared+s, exclusive+e
+	}
+	return shared, exclusive, nil
 }

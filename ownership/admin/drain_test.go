@@ -101,7 +101,25 @@ func TestWaitEmptyIsForSharedGroups(t *testing.T) {
 	b := newBench(t)
 	b.record("a", targets{x}, nil)
 	b.alone("a")
-	b.Expect(admin.WaitEmpty(t.Context(), b.table, "a", func(left int) { b.Expect(left).To(BeZero()) })).To(Succeed())
+	exclusive, err := admin.WaitEmpty(t.Context(), b.table, "a", func(left int) { b.Expect(left).To(BeZero()) })
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(exclusive).To(Equal(1))
+}
+
+// A record that cannot be read may name any target.
+func TestDrainOfAClusterWithAnUnreadableRecord(t *testing.T) {
+	b := newBench(t)
+	b.record("a", targets{x}, nil)
+	b.record("ab", targets{y}, nil)
+	b.table.Break(ownership.Key{Group: arn, Owner: owner("a")}, "attribute held is missing")
+
+	_, err := admin.DrainRisks(t.Context(), b.table, listing{y: "healthy"}, "a", 1)
+	b.Expect(err).To(MatchError(And(ContainSubstring("a/shop/web of target group blue"), ContainSubstring("attribute held is missing"))))
+	_, err = admin.WaitEmpty(t.Context(), b.table, "a", func(int) {})
+	b.Expect(err).To(MatchError(ContainSubstring("attribute held is missing")))
+
+	_, err = admin.DrainRisks(t.Context(), b.table, listing{y: "healthy"}, "ab", 1)
+	b.Expect(err).NotTo(HaveOccurred())
 }
 
 func TestWaitEmpty(t *testing.T) {
@@ -121,7 +139,9 @@ func TestWaitEmpty(t *testing.T) {
 			}
 		}()
 		var progress []int
-		b.Expect(admin.WaitEmpty(t.Context(), b.table, "a", func(left int) { progress = append(progress, left) })).To(Succeed())
+		exclusive, err := admin.WaitEmpty(t.Context(), b.table, "a", func(left int) { progress = append(progress, left) })
+		b.Expect(err).NotTo(HaveOccurred())
+		b.Expect(exclusive).To(BeZero())
 		b.Expect(progress).To(Equal([]int{2, 1, 0}))
 	})
 }

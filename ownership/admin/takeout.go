@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"target-ownership-controller/ownership"
@@ -29,6 +30,7 @@ type TakeOut struct {
 	Groups  Groups
 	Cluster string
 	Only    ownership.GroupARN // one group, or all if empty
+	Owner   ownership.Owner    // one owner, in the group Only; or all if zero
 	// Healthy takes out targets also if the load balancer finds them healthy:
 	// the pods of a cluster may outlive its control plane.
 	Healthy bool
@@ -57,14 +59,15 @@ type leaving struct {
 	key    ownership.Key
 	ledger *ownership.Ledger
 	last   Progress
+	failed error // why its group could not be read
 }
 
 // Run returns when each record is empty and gone, or holds healthy targets
 // alone. That takes at least [ownership.Settle], since calls of the cluster may
 // be under way. It returns how many healthy targets stay.
 //
-// Errors are those of the table and of the load balancer's listings, of the
-// context, and [ErrAlive] if somebody else writes a record. It can be run
+// Errors are those of the table and of the context, those of the load
+// balancer's listings once all other groups are done, and [ErrAlive] if somebody else writes a record. It can be run
 // again after any of them.
 func (o TakeOut) Run(ctx context.Context) (stay int, err error) {
 	records, err := o.records(ctx)
@@ -76,14 +79,14 @@ func (o TakeOut) Run(ctx context.Context) (stay int, err error) {
 		stay = 0
 		for _, r := range records {
 			if err := o.advance(ctx, r); err != nil {
-				return 0, fmt.Errorf("take the targets of %s out of %s: %w", r.key.Owner, r.key.Group.Name(), err)
+				return 0, err
 			}
-			if stay += r.last.Healthy; !r.last.Completed {
+			if stay += r.last.Healthy; !r.last.Completed && r.failed == nil {
 				left++
 			}
 		}
 		if left == 0 {
-			return stay, nil
+			return stay, failures(records)
 		}
 		if err := wait(ctx, pollGroup); err != nil {
 			return 0, err
@@ -92,7 +95,7 @@ func (o TakeOut) Run(ctx context.Context) (stay int, err error) {
 }
 
 func (o TakeOut) records(ctx context.Context) ([]*leaving, error) {
-	keys, err := o.Table.Groups(ctx, o.Cluster)
+	keys, err := o.keys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +110,27 @@ func (o TakeOut) records(ctx context.Context) ([]*leaving, error) {
 	return records, nil
 }
 
-// advance makes a pass over a record that is not done.
+// keys needs no index, which lags, where the owner is known.
+func (o TakeOut) keys(ctx context.Context) ([]ownership.Key, error) {
+	if o.Owner != (ownership.Owner{}) {
+		return []ownership.Key{{Group: o.Only, Owner: o.Owner}}, nil
+	}
+	return o.Table.Groups(ctx, o.Cluster)
+}
+
+// advance makes a pass over a record that is not done. A group that cannot be
+// read holds up no other.
 func (o TakeOut) advance(ctx context.Context, r *leaving) error {
-	if r.last.Completed {
+	if r.last.Completed || r.failed != nil {
 		return nil
 	}
 	now, err := o.pass(ctx, r.key, r.ledger)
 	if err != nil {
+		err = fmt.Errorf("take the targets of %s out of %s: %w", r.key.Owner, r.key.Group.Name(), err)
+		if ctx.Err() == nil && ofLoadBalancer(err) {
+			r.failed = err
+			return nil
+		}
 		return err
 	}
 	if now != r.last && o.Progress != nil {
@@ -121,6 +138,19 @@ func (o TakeOut) advance(ctx context.Context, r *leaving) error {
 	}
 	r.last = now
 	return nil
+}
+
+func ofLoadBalancer(err error) bool {
+	return slices.ContainsFunc([]error{ownership.ErrGroupForbidden, ownership.ErrGroupThrottled, ownership.ErrGroupUnavailable},
+		func(class error) bool { return errors.Is(err, class) })
+}
+
+func failures(records []*leaving) error {
+	var errs []error
+	for _, r := range records {
+		errs = append(errs, r.failed)
+	}
+	return errors.Join(errs...)
 }
 
 // pass makes one pass over a record. It wants what is healthy, unless that is

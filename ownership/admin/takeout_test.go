@@ -132,6 +132,39 @@ func TestTakeOut(t *testing.T) {
 }
 
 // Nothing but healthy targets: there is nothing to do, nor to write.
+// unreadable is groups of which one cannot be listed.
+type unreadable struct {
+	*group
+	arn ownership.GroupARN
+}
+
+func (u unreadable) Health(ctx context.Context, arn ownership.GroupARN) (admin.Health, error) {
+	if arn == u.arn {
+		return nil, ownership.ErrGroupForbidden
+	}
+	return u.group.Health(ctx, arn)
+}
+
+func TestTakeOutGoesOnBesideAGroupThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.record("a", targets{x}, nil)
+		first := ownership.Record{
+			Group: "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/aaa/0123456789abcdef", Owner: owner("a"), BindingUID: "uid",
+			Held: map[ownership.Target]time.Time{y: time.Now()}, Revision: ownership.Revision{Version: 1, WriteID: "of-a"},
+		}
+		b.Expect(b.table.Put(b.ctx, first, ownership.Revision{})).To(Succeed())
+		g := &group{targets: admin.Health{x: "unhealthy"}}
+		out := admin.TakeOut{Table: b.table, Groups: unreadable{g, first.Group}, Cluster: "a"}
+
+		_, err := out.Run(t.Context())
+		b.Expect(err).To(MatchError(ownership.ErrGroupForbidden))
+		b.Expect(err).To(MatchError(ContainSubstring("out of aaa")))
+		b.Expect(g.targets).To(BeEmpty())
+		b.Expect(b.stored("a")).To(BeNil())
+	})
+}
+
 func TestTakeOutWritesNothingForHealthyTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

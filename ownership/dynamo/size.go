@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"target-ownership-controller/ownership"
 )
 
 // DynamoDB refuses items above 400 KB, names of attributes included
@@ -48,4 +50,11 @@ func valueSize(value types.AttributeValue) int {
 	default:
 		return itemLimit // nothing that is written here
 	}
+}
+
+// RecordSize returns the bytes of a record in the table, by which DynamoDB
+// bills and limits it.
+func RecordSize(rec ownership.Record) (int, error) {
+	encoded, err := encodeRecord(rec)
+	return itemSize(encoded), err
 }

@@ -64,6 +64,26 @@ func TestCallsOfAPass(t *testing.T) {
 	}
 }
 
+// A binding that becomes exclusive or shared says so at once, since a drain of
+// its cluster goes by it.
+func TestAChangeOfTheModeIsOneWrite(t *testing.T) {
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	a.tellsMode = true
+	a.wants(x)
+	for _, a.exclusive = range []bool{true, false} {
+		if diff := cmp.Diff(counts{Put: 1}, r.countDuring(func() { a.wants(x) })); diff != "" {
+			t.Errorf("exclusive %v: calls (-want +got):\n%s", a.exclusive, diff)
+		}
+		if got := a.ledger.Record().Exclusive; got != a.exclusive {
+			t.Errorf("the record says exclusive %v, want %v", got, a.exclusive)
+		}
+		if diff := cmp.Diff(counts{}, r.countDuring(func() { a.wants(x) })); diff != "" {
+			t.Errorf("again: calls (-want +got):\n%s", diff)
+		}
+	}
+}
+
 // slow is a group in which a registration takes longer than anything else.
 type slow struct {
 	pass.Group

@@ -91,7 +91,7 @@ func (p *Pass) Run(ctx context.Context) error {
 func (p *Pass) stage(ctx context.Context) (more bool, err error) {
 	next := p.Report.Plan
 	switch {
-	case p.Ledger.Inherited(), next.Has(plan.Claim) && p.noClaims == nil, next.Has(plan.Release):
+	case p.Ledger.Inherited(), p.Ledger.ModeChanged(), next.Has(plan.Claim) && p.noClaims == nil, next.Has(plan.Release):
 		return true, p.flag(ctx)
 	case next.Has(plan.Look):
 		return true, p.Ledger.Reread(ctx)

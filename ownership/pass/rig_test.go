@@ -63,6 +63,7 @@ type controller struct {
 	client     simulation.Client
 	group      pass.Group // in place of the client, if set
 	exclusive  bool
+	tellsMode  bool
 	sideBySide bool
 	report     pass.Report
 }
@@ -77,6 +78,9 @@ func (r *rig) controller(o ownership.Owner) *controller {
 // pass runs one pass, after a comparison with the group if told so.
 func (c *controller) pass(compare bool, want ...ownership.Target) error {
 	c.ledger.Begin(c.rig.clock.Now())
+	if c.tellsMode {
+		c.ledger.Mode(c.exclusive)
+	}
 	if compare {
 		if err := c.ledger.Look(context.Background()); err != nil {
 			return err

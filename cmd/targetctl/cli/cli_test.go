@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,9 +100,13 @@ func (b *bench) run(line ...string) (code int, stdout, stderr string) { return b
 
 // answer is one run of the command with something to read.
 func (b *bench) answer(stdin string, line ...string) (code int, stdout, stderr string) {
+	return b.reading(strings.NewReader(stdin), line...)
+}
+
+func (b *bench) reading(stdin io.Reader, line ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	a := &app{
-		Streams: Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs},
+		Streams: Streams{In: stdin, Out: &out, Err: &errs},
 		connect: func(context.Context, awsconfig.Site) (*site, error) {
 			return &site{table: b.table, history: b.table, groups: b.health, examine: b.examine}, nil
 		},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -45,16 +46,12 @@ func (a *app) clusterDrain() *cobra.Command {
 }
 
 func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
-	if _, err := s.table.Cluster(ctx, id); err != nil {
-		return err
-	}
-	risks, err := admin.DrainRisks(ctx, s.table, s, id, d.floor)
+	entry, err := s.table.Cluster(ctx, id)
 	if err != nil {
 		return err
 	}
-	if len(risks) > 0 && !d.force {
-		return fmt.Errorf("cluster %s is not drained, because too few healthy targets of other clusters would be left: %s; give --force to drain it all the same",
-			id, describeRisks(risks, d.floor))
+	if err := d.check(ctx, s, id); err != nil {
+		return err
 	}
 	going, err := a.confirm(d.change, fmt.Sprintf("Cluster %s becomes Drained: its targets leave all groups that it shares.", id))
 	if err != nil || !going {
@@ -63,15 +60,46 @@ func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
 	if err := admin.SetState(ctx, s.table, id, ownership.ClusterDrained, ownership.ClusterActive); err != nil {
 		return err
 	}
+	// Another cluster may have been drained since the check. Each of the two
+	// sees the other's state now, since both wrote theirs before looking.
+	if err := d.check(ctx, s, id); err != nil && entry.State == ownership.ClusterActive {
+		return errors.Join(err, admin.SetState(ctx, s.table, id, ownership.ClusterActive, ownership.ClusterDrained))
+	}
 	fmt.Fprintf(a.Err, "cluster %s is Drained\n", id)
 	if !d.wait {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	return a.empties(ctx, s, id, d.timeout)
+}
+
+// check refuses a drain that leaves others too few healthy targets.
+func (d draining) check(ctx context.Context, s *site, id string) error {
+	if d.force {
+		return nil
+	}
+	risks, err := admin.DrainRisks(ctx, s.table, s, id, d.floor)
+	if err != nil {
+		return err
+	}
+	if len(risks) > 0 {
+		return fmt.Errorf("cluster %s is not drained, because too few healthy targets of other clusters would be left: %s; give --force to drain it all the same",
+			id, describeRisks(risks, d.floor))
+	}
+	return nil
+}
+
+// empties waits for the targets that leave. It is an answer of its own that
+// some do not.
+func (a *app) empties(ctx context.Context, s *site, id string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err = admin.WaitEmpty(ctx, s.table, id, func(left int) { fmt.Fprintf(a.Err, "%d targets left\n", left) })
+	stay, err := admin.WaitEmpty(ctx, s.table, id, func(left int) { fmt.Fprintf(a.Err, "%d targets left\n", left) })
 	if err != nil {
 		return fmt.Errorf("wait for the targets of cluster %s to leave: %w; targetctl cluster show %s lists what is left", id, err, id)
+	}
+	if stay > 0 {
+		fmt.Fprintf(a.Err, "%d targets stay, in groups that bindings of cluster %s have for themselves: delete these bindings, or set spec.multiClusterTargetGroup; targetctl cluster show %s lists them\n", stay, id, id)
+		return errFindings
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"io"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -40,6 +42,46 @@ func TestDrain(t *testing.T) {
 			b.Expect(b.state(t, "west")).To(Equal(c.state))
 		})
 	}
+}
+
+// meanwhile is what happens before somebody has typed yes.
+type meanwhile func()
+
+func (m meanwhile) Read(p []byte) (int, error) { m(); return copy(p, "yes\n"), io.EOF }
+
+// Of two clusters that are drained at the same time at most one is: each was
+// what the other relied on.
+func TestTwoDrainsAtOnce(t *testing.T) {
+	b := newBench(t)
+	code, _, errs := b.reading(meanwhile(func() {
+		code, _, errs := b.run("cluster", "drain", "east", "--yes", "--floor", "0")
+		b.Expect(code).To(Equal(exitOK), errs)
+	}), "cluster", "drain", "west")
+	b.Expect(code).To(Equal(exitFailure))
+	b.Expect(errs).To(ContainSubstring("blue keeps 0 of 1"))
+	b.Expect(b.state(t, "east")).To(Equal(ownership.ClusterDrained))
+	b.Expect(b.state(t, "west")).To(Equal(ownership.ClusterActive))
+
+	b.table.EditCluster("west", func(c *ownership.Cluster) { c.State = ownership.ClusterDrained })
+	code, _, _ = b.run("cluster", "drain", "west", "--yes")
+	b.Expect(code).To(Equal(exitFailure))
+	b.Expect(b.state(t, "west")).To(Equal(ownership.ClusterDrained), "that was so before")
+}
+
+// A drain that was waited for says what it leaves, and a script can tell.
+func TestDrainLeavesExclusiveGroupsAlone(t *testing.T) {
+	b := newBench(t)
+	b.table.Wipe()
+	b.Expect(b.table.PutCluster(t.Context(), ownership.Cluster{
+		ID: "west", Fingerprint: "uid", State: ownership.ClusterActive, Revision: ownership.Revision{Version: 1, WriteID: "w"},
+	}, ownership.Revision{})).To(Succeed())
+	b.Expect(b.table.Put(t.Context(), ownership.Record{
+		Group: arn, Owner: ownership.Owner{Cluster: "west", Namespace: "shop", Name: "web"}, BindingUID: "uid", Exclusive: true,
+		Held: map[ownership.Target]time.Time{"10.0.0.1:80": now, "10.0.0.2:80": now}, Revision: ownership.Revision{Version: 1, WriteID: "w"},
+	}, ownership.Revision{})).To(Succeed())
+	code, _, errs := b.run("cluster", "drain", "west", "--yes", "--wait")
+	b.Expect(code).To(Equal(exitFound), errs)
+	b.Expect(errs).To(ContainSubstring("2 targets stay, in groups that bindings of cluster west have for themselves"))
 }
 
 func TestUndrain(t *testing.T) {

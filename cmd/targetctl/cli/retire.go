@@ -23,7 +23,7 @@ type leaving struct {
 	silence time.Duration
 }
 
-const forceLeaving = "do not watch for heartbeats, and take out healthy targets too"
+const forceLeaving = "take out healthy targets too"
 
 const takesOut = "Targets that another owner holds stay in their groups, and so do healthy ones unless\n" +
 	"--force is given. It takes more than a minute, since calls of the cluster may be\nunder way, and can be run again whenever it was interrupted."
@@ -141,11 +141,9 @@ func (l leaving) plan(ctx context.Context, s *site) (string, error) {
 
 // prove watches for heartbeats and then retires the cluster.
 func (a *app) prove(ctx context.Context, s *site, l leaving) error {
-	if !l.force {
-		fmt.Fprintf(a.Err, "watching for heartbeats of cluster %s for %s\n", l.cluster, l.silence)
-		if err := admin.WatchSilence(ctx, s.table, l.cluster, l.silence); err != nil {
-			return fmt.Errorf("%w; drain a cluster that is running", err)
-		}
+	fmt.Fprintf(a.Err, "watching for heartbeats of cluster %s for %s\n", l.cluster, l.silence)
+	if err := admin.WatchSilence(ctx, s.table, l.cluster, l.silence); err != nil {
+		return fmt.Errorf("%w; drain a cluster that is running", err)
 	}
 	if !l.retire {
 		return nil

@@ -35,6 +35,10 @@ func TestRetire(t *testing.T) {
 			line: "cluster retire west --yes --force", code: exitOK, state: ownership.ClusterRetired,
 			group: []ownership.Target{"10.0.0.1:80", "10.9.9.9:80"}, says: "blue: west/shop/web is done",
 		},
+		"alive, and forced": {
+			line: "cluster retire west --yes --force", alive: true, code: exitFailure, state: ownership.ClusterActive,
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "the controller of the cluster is running",
+		},
 		"dry run": {
 			line: "cluster retire west --dry-run", code: exitOK, state: ownership.ClusterActive,
 			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "The cluster becomes Retired.",
