@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,12 +36,22 @@ func (b *round) waiting() map[string]int {
 	for _, s := range b.report.Plan.Steps {
 		switch s.Action {
 		case plan.Wait:
-			waiting[waitingFor[s.Reason]]++
+			waiting[waitingLabel(s)]++
 		case plan.Claim:
 			waiting["too_large"]++ // a pass that came to its end leaves no other
 		}
 	}
 	return waiting
+}
+
+// waitingLabel says why the target of a step waits. What the load balancer
+// refuses is refused in the pass that asks as well as in those between, and a
+// full group is asked in each pass.
+func waitingLabel(s plan.Step) string {
+	if errors.Is(s.Err, ownership.ErrGroupFull) || errors.Is(s.Err, ownership.ErrInvalidTarget) {
+		return "refused"
+	}
+	return waitingFor[s.Reason]
 }
 
 // blockedSince is when the first of the targets was blocked that still are;

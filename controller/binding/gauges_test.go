@@ -2,6 +2,7 @@ package binding
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -32,6 +33,25 @@ func TestEachReasonToWaitHasALabel(t *testing.T) {
 	}
 	g.Expect(slices.Collect(maps.Keys(waitingFor))).To(ConsistOf(slices.Collect(maps.Keys(reasons))))
 	g.Expect(append(slices.Collect(maps.Values(waitingFor)), "too_large")).To(ConsistOf(metrics.Waiting))
+}
+
+// What the load balancer refuses keeps its label while it is asked again.
+func TestARefusedTargetIsRefusedInEachPass(t *testing.T) {
+	g := NewWithT(t)
+	for _, c := range []struct {
+		err    error
+		reason plan.Reason
+		label  string
+	}{
+		{fmt.Errorf("TooManyTargets: %w", ownership.ErrGroupFull), plan.CallFailed, "refused"},
+		{fmt.Errorf("InvalidTarget: %w", ownership.ErrInvalidTarget), plan.CallFailed, "refused"},
+		{fmt.Errorf("InvalidTarget: %w", ownership.ErrInvalidTarget), plan.RefusedLately, "refused"},
+		{ownership.ErrGroupThrottled, plan.CallFailed, "failed"},
+	} {
+		b := &round{}
+		b.report.Plan.Steps = []plan.Step{{Target: "10.0.0.1:80", Action: plan.Wait, Reason: c.reason, Err: c.err}}
+		g.Expect(b.waiting()).To(Equal(map[string]int{c.label: 1}), "%s, %s", c.err, c.reason)
+	}
 }
 
 // state15 is one of all states that 15 yes or no answers make.

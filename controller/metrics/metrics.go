@@ -29,7 +29,7 @@ var (
 
 	waiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "target_ownership_waiting_targets",
-		Help: "Targets of a binding that wait to enter or to leave the group, by reason: blocked (another owner is releasing it), unreadable (a record of the group cannot be read), settling (an earlier call may still land), refused (by the load balancer), failed (the last call for it), too_large (the record has no room).",
+		Help: "Targets of a binding that wait to enter or to leave the group, by reason: blocked (another owner is releasing it), unreadable (a record of the group cannot be read), settling (an earlier call may still land), refused (by the load balancer, or the group is full), failed (the last call for it, for another reason), too_large (the record has no room).",
 	}, []string{"namespace", "binding", "reason"})
 
 	passes = prometheus.NewCounterVec(prometheus.CounterOpts{

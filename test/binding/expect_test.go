@@ -1,12 +1,15 @@
 package binding
 
 import (
+	"fmt"
+
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/metrics"
 )
 
 // expectReady is about the condition Ready and words of its message.
@@ -50,6 +53,16 @@ func (s *site) expectReconciled(name string) {
 func (s *site) expectCounts(name string, want v1beta1.TargetCounts) {
 	s.t.Helper()
 	s.Expect(s.binding(name).Status.Targets).To(HaveValue(Equal(want)))
+}
+
+// expectWaiting is about the targets that wait, as the metrics count them.
+func (s *site) expectWaiting(name string, want map[string]int) {
+	s.t.Helper()
+	series := s.series()
+	for _, reason := range metrics.Waiting {
+		metric := fmt.Sprintf("target_ownership_waiting_targets %s %s", s.kind.Owner(name), reason)
+		s.Expect(series).To(HaveKeyWithValue(metric, float64(want[reason])))
+	}
 }
 
 // expectRecord is about what the table says of the binding.

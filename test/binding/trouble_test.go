@@ -52,6 +52,7 @@ func TestCase14DeadTargetsMakeRoomInAFullGroup(t *testing.T) {
 	w.expectGroup(slices.Concat(at8080(pods(1, 60)...), at8080(pods(2, 30)[10:]...), entering[:20])...)
 	b.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonGroupFull, "40 of 60 targets registered", "raise the quota")
 	b.expectCounts("web", v1beta1.TargetCounts{Held: 60, Pending: 20})
+	b.expectWaiting("web", map[string]int{"refused": 20})
 	w.Expect(result.RequeueAfter).To(BeNumerically("<=", 30*time.Second))
 	b.expectEvents("Warning GroupFull: ")
 
@@ -77,9 +78,14 @@ func TestCase15OneBadInstanceAmongTen(t *testing.T) {
 	w.Expect(w.sim.Registered(w.group.ARN)).To(HaveLen(9))
 	east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonTargetsRefused, "9 of 10", at(port, "i-03")[0], "not in a running state")
 	east.expectCounts("web", v1beta1.TargetCounts{Held: 10, Pending: 1})
+	for range 4 { // when it is asked again, and when not yet
+		east.expectWaiting("web", map[string]int{"refused": 1})
+		w.passes(time.Second)
+		east.reconciles("web")
+	}
 
 	w.sim.SetInstance("i-03", elbsim.InstanceRunning)
-	w.passes(2 * time.Second)
+	w.passes(30 * time.Second)
 	east.reconciles("web")
 	w.Expect(w.sim.Registered(w.group.ARN)).To(HaveLen(10))
 	east.expectReconciled("web")
