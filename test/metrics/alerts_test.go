@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
@@ -176,6 +177,12 @@ func TestRunbooksSayWhatToDo(t *testing.T) {
 			next := strings.Index(string(text)[at:], heading)
 			g.Expect(next).To(BeNumerically(">=", 0), "%s lacks %q, or has it in another place", r.Alert, heading)
 			at += next
+		}
+		if r.For != "" {
+			patience, err := time.ParseDuration(r.For)
+			g.Expect(err).NotTo(HaveOccurred())
+			meaning, _, _ := strings.Cut(string(text), "\n## Impact\n")
+			g.Expect(meaning).To(ContainSubstring(fmt.Sprintf("or %.0f minutes", patience.Minutes())), r.Alert)
 		}
 	}
 }

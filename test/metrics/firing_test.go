@@ -3,11 +3,14 @@ package metrics
 import (
 	"fmt"
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/promqltest"
 )
 
@@ -30,13 +33,16 @@ var troubles = map[string]map[string]string{
 		"for one reason after another, under one leader after another": `
 			target_ownership_binding_ready{namespace="shop",binding="web",reason="Throttled",pod="a"} 0x49 _x11
 			target_ownership_binding_ready{namespace="shop",binding="web",reason="Pending",pod="b"} _x49 0x11`,
+		"beside a replica that says otherwise": `
+			target_ownership_binding_ready{namespace="shop",binding="web",reason="GroupFull",pod="a"} 0x60
+			target_ownership_binding_ready{namespace="shop",binding="web",reason="Reconciled",pod="b"} 1x60`,
 		"the cluster's entry cannot be read": `target_ownership_binding_ready{namespace="shop",binding="web",reason="ClusterNotActive"} 0x60`,
 	},
-	"TargetOwnershipTargetsBlocked":   {"": `target_ownership_blocked_seconds{namespace="shop",binding="web"} 0+60x60`},
+	"TargetOwnershipTargetsBlocked":   {"": `target_ownership_blocked_seconds{namespace="shop",binding="web"} 0x54 60+60x5`},
 	"TargetOwnershipTargetsRefused":   {"": `target_ownership_waiting_targets{namespace="shop",binding="web",reason="refused"} 1x60`},
 	"TargetOwnershipRecordUnreadable": {"": `target_ownership_waiting_targets{namespace="shop",binding="web",reason="unreadable"} 3x60`},
 	"TargetOwnershipTargetsTakenOut":  {"": `target_ownership_target_changes_total{change="repaired"} 0x50 1x9`},
-	"TargetOwnershipClusterSilent":    {"": `target_ownership_cluster_silent_seconds{peer="west",state="Active"} 0+60x60`},
+	"TargetOwnershipClusterSilent":    {"": `target_ownership_cluster_silent_seconds{peer="west",state="Active"} 0x48 60+60x11`},
 	"TargetOwnershipTableFailing": {
 		"the role is denied": call("DynamoDB", "PutItem", "registry", "AccessDeniedException", 6),
 		"the role is denied, and many bindings ask": call("DynamoDB", "PutItem", "registry", "AccessDeniedException", 6) +
@@ -49,17 +55,31 @@ var troubles = map[string]map[string]string{
 			target_ownership_aws_call_duration_seconds_count{cluster="east",service="DynamoDB",operation="Query",purpose="ownership",outcome="timeout"} 0+6x60`,
 	},
 	"TargetOwnershipLoadBalancerFailing": {
-		"throttled":          call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "Throttling", 6),
-		"no answer":          call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "failed", 6),
-		"down":               call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "ServiceUnavailable", 6),
-		"the role is denied": call("Elastic Load Balancing v2", "DescribeTargetHealth", "ownership", "AccessDenied", 6),
-		"credentials are old": call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "ExpiredToken", 6) +
-			call("Elastic Load Balancing v2", "DescribeTargetHealth", "ownership", "ok", 20),
+		"the role is denied":          call(elb, "DescribeTargetHealth", "ownership", "AccessDenied", 6),
+		"the role is denied, of old":  call(elb, "DescribeTargetGroups", "ownership", "UnauthorizedOperation", 6),
+		"a quarter of the calls fail": call(elb, "RegisterTargets", "ownership", "timeout", 5) + call(elb, "DescribeTargetHealth", "ownership", "ok", 15),
 	},
 	"TargetOwnershipRecordConflicts":   {"": `target_ownership_table_conflicts_total 0+1x60`},
 	"TargetOwnershipHistoryIncomplete": {"": `target_ownership_history_dropped_total 0x30 5x29`},
 	"TargetOwnershipHistoryFailing": {"denied": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 2) +
 		call("DynamoDB", "Query", "history", "ok", 20) + call("DynamoDB", "PutItem", "ownership", "ok", 20)},
+}
+
+const elb = "Elastic Load Balancing v2"
+
+// A load balancer that does not serve us says one of these
+// (https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/CommonErrors.html),
+// or nothing at all.
+func init() {
+	for _, outcome := range []string{
+		"timeout", "failed",
+		"Throttling", "ThrottlingException", "RequestThrottled", "RequestLimitExceeded", "TooManyRequestsException",
+		"InternalFailure", "InternalError", "ServiceUnavailable", "UnknownError",
+		"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "UnrecognizedClientException",
+		"MissingAuthenticationToken", "SignatureDoesNotMatch", "IncompleteSignature", "OptInRequired",
+	} {
+		troubles["TargetOwnershipLoadBalancerFailing"][outcome] = call(elb, "RegisterTargets", "ownership", outcome, 6)
+	}
 }
 
 // call is the series of so many calls a minute.
@@ -87,6 +107,7 @@ const healthy = `
 	target_ownership_cluster_silent_seconds{peer="north",state="Active"} 12x60
 	target_ownership_cluster_silent_seconds{peer="old",state="Retired"} 9000+60x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="Query",purpose="ownership",outcome="ok"} 0+60x60
+	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="Query",purpose="ownership",outcome="ThrottlingException"} 0+1x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="registry",outcome="ok"} 0+6x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="ownership",outcome="ConditionalCheckFailedException"} 0+20x60
 	target_ownership_aws_call_duration_seconds_count{service="DynamoDB",operation="PutItem",purpose="history",outcome="ok"} 0+9x60
@@ -109,16 +130,26 @@ var elsewhere = map[string]map[string]string{
 	"TargetOwnershipTableFailing": {
 		"only the history is denied": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 60) +
 			call("DynamoDB", "Query", "history", "AccessDeniedException", 60) + call("DynamoDB", "Query", "ownership", "ok", 6),
+		"only the history is throttled":       beats + call("DynamoDB", "PutItem", "history", "ThrottlingException", 60),
+		"two clusters have one ID":            beats + call("DynamoDB", "PutItem", "registry", "ConditionalCheckFailedException", 6),
+		"heartbeats given up at the end":      beats + call("DynamoDB", "PutItem", "registry", "canceled", 6),
 		"the role lacks the key of one group": beats + call("DynamoDB", "Query", "ownership", "AccessDeniedException", 2),
 		"conditions fail":                     beats + call("DynamoDB", "PutItem", "ownership", "ConditionalCheckFailedException", 20),
 		"calls given up at the end":           beats + call("DynamoDB", "Query", "ownership", "canceled", 20),
 	},
 	"TargetOwnershipLoadBalancerFailing": {
-		"one group was deleted":     call("Elastic Load Balancing v2", "DescribeTargetGroups", "ownership", "TargetGroupNotFound", 6),
-		"one target is refused":     call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "InvalidTarget", 6),
-		"one group is full":         call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "TooManyTargets", 6),
-		"the role lacks one group":  call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "AccessDenied", 6),
-		"calls given up at the end": call("Elastic Load Balancing v2", "RegisterTargets", "ownership", "canceled", 6),
+		"one group was deleted":     call(elb, "DescribeTargetGroups", "ownership", "TargetGroupNotFound", 6),
+		"one target is refused":     call(elb, "RegisterTargets", "ownership", "InvalidTarget", 6),
+		"one group is full":         call(elb, "RegisterTargets", "ownership", "TooManyTargets", 6),
+		"the role lacks one group":  call(elb, "RegisterTargets", "ownership", "AccessDenied", 6),
+		"calls given up at the end": call(elb, "RegisterTargets", "ownership", "canceled", 6),
+	},
+	"TargetOwnershipHistoryFailing": {
+		"only reads are denied":     call("DynamoDB", "Query", "history", "AccessDeniedException", 60) + call("DynamoDB", "PutItem", "history", "ok", 20),
+		"calls given up at the end": call("DynamoDB", "PutItem", "history", "canceled", 6),
+		"only records are denied":   call("DynamoDB", "PutItem", "history", "ok", 6) + call("DynamoDB", "PutItem", "ownership", "AccessDeniedException", 60),
+		"as much as the table takes": call("DynamoDB", "PutItem", "history", "ThrottlingException", 6) +
+			call("DynamoDB", "PutItem", "history", "ok", 6),
 	},
 	"TargetOwnershipHistoryIncomplete": {
 		"what is queued may still be written": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 2),
@@ -131,22 +162,28 @@ func TestAlertsFire(t *testing.T) {
 		NewWithT(t).Expect(troubles[r.Alert]).NotTo(BeEmpty(), r.Alert)
 		for name, series := range troubles[r.Alert] {
 			t.Run(r.Alert+"/"+name, func(t *testing.T) {
-				NewWithT(t).Expect(firing(t, r, series)).To(BeTrue())
+				g, fired := NewWithT(t), firing(t, r, series)
+				g.Expect(fired).To(HaveLen(1))
+				for _, text := range r.Annotations {
+					for _, used := range regexp.MustCompile(`\$labels\.(\w+)`).FindAllStringSubmatch(text, -1) {
+						g.Expect(fired[0].Has(used[1])).To(BeTrue(), "%s has no label %s: %s", fired[0], used[1], text)
+					}
+				}
 			})
 		}
 		calm := map[string]string{"healthy": healthy}
 		maps.Copy(calm, elsewhere[r.Alert])
 		for name, series := range calm {
 			t.Run(r.Alert+"/not/"+name, func(t *testing.T) {
-				NewWithT(t).Expect(firing(t, r, series)).To(BeFalse())
+				NewWithT(t).Expect(firing(t, r, series)).To(BeEmpty())
 			})
 		}
 	}
 }
 
-// firing reports whether the expression has held for as long as the alert
-// wants it to, at minute 60.
-func firing(t *testing.T, r rule, series string) bool {
+// firing are the labels for which the expression has held for as long as the
+// alert wants it to, at minute 60.
+func firing(t *testing.T, r rule, series string) []labels.Labels {
 	t.Helper()
 	g := NewWithT(t)
 	store := promqltest.LoadedStorage(t, "load 1m\n"+strings.TrimSpace(series))
@@ -158,6 +195,7 @@ func firing(t *testing.T, r rule, series string) bool {
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
+	var held []labels.Labels
 	for minute := time.Hour - wait; minute <= time.Hour; minute += time.Minute {
 		query, err := engine.NewInstantQuery(t.Context(), store, nil, r.Expr, time.Unix(0, 0).Add(minute))
 		g.Expect(err).NotTo(HaveOccurred())
@@ -165,10 +203,15 @@ func firing(t *testing.T, r rule, series string) bool {
 		g.Expect(result.Err).NotTo(HaveOccurred())
 		vector, err := result.Vector()
 		g.Expect(err).NotTo(HaveOccurred())
-		query.Close()
-		if len(vector) == 0 {
-			return false
+		var now []labels.Labels
+		for _, sample := range vector {
+			since := slices.ContainsFunc(held, func(l labels.Labels) bool { return labels.Equal(l, sample.Metric) })
+			if since || minute == time.Hour-wait {
+				now = append(now, sample.Metric.Copy())
+			}
 		}
+		query.Close()
+		held = now
 	}
-	return true
+	return held
 }
