@@ -44,7 +44,8 @@ func TestAFullQueueDrops(t *testing.T) {
 	g := NewWithT(t)
 	logged = nil
 	losses, collector := newLosses(), &stuck{free: make(chan struct{})}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(newQueue(collector, losses)))
+	queue := newQueue(collector, losses)
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(queue))
 	end := func(spans int) {
 		for range spans {
 			_, span := provider.Tracer("test").Start(t.Context(), "pass")
@@ -62,6 +63,7 @@ func TestAFullQueueDrops(t *testing.T) {
 	g.Expect(provider.Shutdown(t.Context())).To(Succeed())
 	g.Expect(losses.spans.Load()).To(BeEquivalentTo(3))
 	g.Expect(collector.taken.Load()).To(BeEquivalentTo(capacity + 5))
+	g.Expect(queue.waiting.Load()).To(BeZero())
 }
 
 // failing refuses everything.
