@@ -65,6 +65,9 @@ var (
 	ErrForbidden = errors.New("access to the table is denied")
 	// ErrTableMissing: there is no such table, or it lacks what we need.
 	ErrTableMissing = errors.New("the table does not exist")
+	// ErrReplicated: other regions write to the table too, so that its
+	// conditions decide nothing.
+	ErrReplicated = errors.New("it is a global table")
 	// ErrTableCreating: the table exists and is not ready yet.
 	ErrTableCreating = errors.New("the table is not active yet")
 	// ErrTooLarge: the record would exceed the item size limit.

@@ -31,6 +31,8 @@ const (
 	// for its renewal, and go on within seconds of the end of an outage.
 	lastRenewalRetry = 2 * time.Second
 
+	// verifyPeriod is for how long the table is taken to have no replicas.
+	verifyPeriod = 5 * time.Minute
 	// missedHeartbeats may go by before a claim lapses.
 	missedHeartbeats = 3
 )
@@ -41,7 +43,8 @@ type HeartbeatConfig struct {
 	Live     client.Reader // uncached
 	Registry Registry
 	Gate     *Gate
-	// Verify, if set, checks the table before the ID is claimed in it.
+	// Verify, if set, checks the table before the ID is claimed in it, and for
+	// replicas once in 5 minutes from then on.
 	Verify func(context.Context) error
 
 	ClusterID         string
@@ -64,7 +67,8 @@ type Heartbeat struct {
 	config   HeartbeatConfig
 	claim    *claim // nil until the fingerprint is known
 	standing standing
-	failures int // without an answer, in a row
+	verified time.Time // when the table was
+	failures int       // without an answer, in a row
 	outage   outage
 }
 
@@ -139,9 +143,26 @@ func (h *Heartbeat) renew(ctx context.Context) (ownership.ClusterState, error) {
 		if err != nil {
 			return "", err
 		}
-		h.claim = claim
+		h.claim, h.verified = claim, h.config.Gate.now()
+	}
+	if err := h.replicated(ctx); err != nil {
+		return "", err
 	}
 	return h.claim.renew(ctx)
+}
+
+// replicated looks at the table again. Of all that can be wrong with it then,
+// replicas alone do harm without an error.
+func (h *Heartbeat) replicated(ctx context.Context) error {
+	now := h.config.Gate.now()
+	if h.config.Verify == nil || now.Sub(h.verified) < verifyPeriod {
+		return nil
+	}
+	if err := h.config.Verify(ctx); errors.Is(err, ownership.ErrReplicated) {
+		return err
+	}
+	h.verified = now
+	return nil
 }
 
 // claim checks the table and returns a claim on the cluster ID, not made yet.

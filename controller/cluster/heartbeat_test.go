@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,33 @@ func TestHeartbeatIsOneWritePerInterval(t *testing.T) {
 		g.Expect(calls.count(memory.PutCluster)).To(Equal(7), "writes: at 0, 10, ... 60 s")
 		g.Expect(entry(t, table).HeartbeatSeq).To(BeEquivalentTo(7))
 		g.Expect(entry(t, table).HeartbeatAt).To(BeTemporally("==", time.Now()))
+	})
+}
+
+// A table that gets replicas decides nothing any more. Other troubles of its
+// description are none of the records.
+func TestATableThatIsReplicatedLaterIsNoticed(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		c := config("uid-a", memory.New())
+		var wrong error
+		looks := 0
+		c.Verify = func(context.Context) error { looks++; return wrong }
+		gate := beating(t, c)
+		pass(time.Hour)
+		g.Expect(looks).To(Equal(13), "at the start, and once in 5 minutes")
+
+		wrong = ownership.ErrForbidden
+		pass(time.Hour)
+		g.Expect(gate.Check()).To(Succeed())
+
+		wrong = fmt.Errorf("%w as needed: %w", ownership.ErrTableMissing, ownership.ErrReplicated)
+		pass(6 * time.Minute)
+		g.Expect(gate.Check()).To(MatchError(ownership.ErrReplicated))
+
+		wrong = nil
+		pass(time.Minute)
+		g.Expect(gate.Check()).To(Succeed())
 	})
 }
 

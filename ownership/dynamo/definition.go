@@ -162,8 +162,8 @@ func checkOneRegion(table *types.TableDescription) error {
 	if len(table.Replicas) == 0 && len(table.GlobalTableWitnesses) == 0 && table.GlobalTableVersion == nil {
 		return nil
 	}
-	return fmt.Errorf("%w as needed: it is a global table (multi-region consistency %q), and ownership needs conditional writes in one region: use a table without replicas",
-		ownership.ErrTableMissing, table.MultiRegionConsistency)
+	return fmt.Errorf("%w as needed: %w (multi-region consistency %q), and ownership needs conditional writes in one region: use a table without replicas",
+		ownership.ErrTableMissing, ownership.ErrReplicated, table.MultiRegionConsistency)
 }
 
 func (d TableDefinition) checkKeys(table *types.TableDescription) error {

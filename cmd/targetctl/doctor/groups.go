@@ -37,6 +37,13 @@ func (e *examination) unscanned(err error) {
 		fmt.Sprintf("allow dynamodb:Scan on the index %s to who runs doctor; controllers do not need it", dynamo.Definition(e.Site.Table).Index.Name))
 }
 
+// page reads one within the time of a call.
+func (e *examination) page(ctx context.Context, pages *dynamodb.ScanPaginator) (*dynamodb.ScanOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return pages.NextPage(ctx)
+}
+
 // scan finds the groups also of clusters that the registry does not know. It
 // reads the index, which has keys alone.
 func (e *examination) scan(ctx context.Context) ([]ownership.GroupARN, error) {
@@ -45,7 +52,7 @@ func (e *examination) scan(ctx context.Context) ([]ownership.GroupARN, error) {
 	})
 	var found []ownership.GroupARN
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+		page, err := e.page(ctx, pages)
 		if err != nil {
 			return found, err
 		}
