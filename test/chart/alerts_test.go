@@ -12,13 +12,13 @@ import (
 func TestAlertsAreFilledIn(t *testing.T) {
 	g := NewWithT(t)
 	v := least()
-	v["metrics"] = values{"prometheusRule": values{"enabled": true, "runbookURL": "https://docs.example.com/%s/?from=alert"}}
+	v["metrics"] = values{"prometheusRule": values{"enabled": true, "runbookURL": "https://docs.example.com/%s_alert/?from=page"}}
 	manifest := mustRender(t, v).Manifest
 	g.Expect(manifest).To(ContainSubstring(`absent(target_ownership_controller_info{cluster_id="east"})`))
 	g.Expect(manifest).To(ContainSubstring("{{ $labels.namespace }}/{{ $labels.binding }}"), "is for Prometheus")
 	var pages []string
 	for _, found := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(manifest, -1) {
-		pages = append(pages, "runbook_url: https://docs.example.com/"+found[1]+"/?from=alert")
+		pages = append(pages, "runbook_url: https://docs.example.com/"+found[1]+"_alert/?from=page")
 	}
 	g.Expect(pages).NotTo(BeEmpty())
 	g.Expect(regexp.MustCompile(`runbook_url: .*`).FindAllString(manifest, -1)).To(Equal(pages))
