@@ -56,6 +56,9 @@ func parse(text string) ([]line, []error) {
 		}
 		return []line{{groups: groups}}, nil
 	}
+	if len(root.Content) == 0 {
+		return nil, []error{errors.New("names no target group")}
+	}
 	var lines []line
 	var errs []error
 	seen := map[string]bool{}

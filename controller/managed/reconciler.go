@@ -60,6 +60,11 @@ var ingresses = owners{
 	request: requestOfIngress,
 }
 
+// newReconciler returns a Reconciler that has told nothing yet.
+func newReconciler(o Options, of owners) *Reconciler {
+	return &Reconciler{Options: o, of: of, told: told{all: map[client.ObjectKey][]Problem{}}}
+}
+
 // Waits between two tries, where no event tells when.
 const (
 	untilCaught  = 200 * time.Millisecond // up with what others, or we, have written

@@ -146,27 +146,3 @@ func TestNames(t *testing.T) {
 		seen[w.Name()] = true
 	}
 }
-
-// Whatever stands in an annotation, it is an event at worst.
-func FuzzAnnotation(f *testing.F) {
-	for _, seed := range []string{"web", "http: web", "web:http: [a, b]", "http: {group: a, nodeSelector: {matchLabels: {a: b}}}", "&a [*a]", "<<: *a", "!x", "---\n---\n", "? [a]\n: b", "- - -", "\x00"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}}
-		service.Name = "web"
-		service.Annotations = map[string]string{managed.TargetGroupsAnnotation: text, managed.ServiceSharedAnnotation: "true"}
-		got := managed.OfService(service)
-		if len(got.Bindings)+len(got.Problems) == 0 && strings.TrimSpace(text) != "" {
-			t.Errorf("%q leads to nothing at all", text)
-		}
-		if got.Unsure != (len(got.Problems) > 0) {
-			t.Errorf("unsure is %v with %v", got.Unsure, got.Problems)
-		}
-		for _, w := range got.Bindings {
-			if w.Service != "web" || w.Port.String() != "http" || w.Group == "" {
-				t.Errorf("wants %v", w)
-			}
-		}
-	})
-}

@@ -65,7 +65,7 @@ func ownersOf(o client.Object) []string {
 // build begins the controller of a kind of owners that name target groups, or
 // did before the update, and of the bindings that they have or want.
 func (o Options) build(mgr ctrl.Manager, of owners, name string, changed predicate.Predicate) (*Reconciler, *builder.Builder) {
-	r := &Reconciler{Options: o, of: of, told: told{all: map[client.ObjectKey][]Problem{}}}
+	r := newReconciler(o, of)
 	return r, ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		For(of.empty(), builder.WithPredicates(speaks(), predicate.Or(changed, annotationsChanged()))).
