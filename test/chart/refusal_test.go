@@ -49,6 +49,7 @@ var refused = []struct{ set, message string }{
 	{"releaseOnUninstall.timeout=4", "at '/releaseOnUninstall/timeout': got number, want string"},
 	{"releaseOnUninstall.floor=-1", "at '/releaseOnUninstall/floor': minimum: got -1, want 0"},
 	{"metrics.prometheusRule.runbookURL=https://docs.example.com/runbooks", "at '/metrics/prometheusRule/runbookURL': 'https://docs.example.com/runbooks' does not match pattern"},
+	{"metrics.prometheusRule.runbookURL=https://docs.example.com/%s/%d", "at '/metrics/prometheusRule/runbookURL': 'https://docs.example.com/%s/%d' does not match pattern"},
 	{"metrics.port=70000", "at '/metrics/port': maximum: got 70,000, want 65,535"},
 	{"tracing.endpoint=otel-collector:4318", "at '/tracing/endpoint': 'otel-collector:4318' does not match pattern"},
 	{"tracing.endpoint=http://me:secret@otel-collector", "at '/tracing/endpoint': 'http://me:secret@otel-collector' does not match pattern"},
