@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/cmd/internal/awsconfig"
 	"target-ownership-controller/ownership"
@@ -39,7 +40,9 @@ type app struct {
 	output  string
 	started bool // the command line was understood
 	connect func(context.Context, awsconfig.Site) (*site, error)
-	now     func() time.Time
+	// kubernetes is for migrate alone: the API of a kubeconfig and a context.
+	kubernetes func(kubeconfig, context string) (client.Client, error)
+	now        func() time.Time
 }
 
 // usageError is a command line that cannot be carried out.
@@ -50,7 +53,7 @@ func (e usageError) Unwrap() error { return e.error }
 // Run carries out the command line, whose first element is the name of the
 // program, and returns the exit code.
 func Run(ctx context.Context, streams Streams, version string, line []string) int {
-	return (&app{Streams: streams, connect: connect, now: time.Now}).run(ctx, version, line)
+	return (&app{Streams: streams, connect: connect, kubernetes: kubernetes, now: time.Now}).run(ctx, version, line)
 }
 
 func (a *app) run(ctx context.Context, version string, line []string) int {
@@ -105,7 +108,7 @@ func (a *app) root(version, program string) *cobra.Command {
 		Use:   "targetctl",
 		Short: "Show who owns which targets of shared target groups",
 		Long: "Show who owns which targets of the ELBv2 target groups that several clusters share.\n\n" +
-			"It works on the ownership table and the load balancer alone, and needs no cluster.\n\n" +
+			"It works on the ownership table and the load balancer alone, and needs no cluster,\nbut for migrate.\n\n" +
 			"Exit codes: 0 done, 1 failed, 2 the command line cannot be carried out, 3 doctor\nfound something.",
 		Version:       version,
 		SilenceErrors: true,
@@ -133,6 +136,6 @@ func (a *app) root(version, program string) *cobra.Command {
 	a.site.Bind(flags)
 	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.history(), a.release(), a.doctor(), a.serve(version), a.tables())
+	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.history(), a.release(), a.migrate(), a.doctor(), a.serve(version), a.tables())
 	return root
 }
