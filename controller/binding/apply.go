@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"target-ownership-controller/controller/metrics"
@@ -9,6 +10,21 @@ import (
 	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/plan"
 )
+
+// whyNothing is why a binding wants no target, for the history; empty if it
+// wants some.
+func (b *round) whyNothing() string {
+	switch {
+	case b.deleting():
+		return "the binding is deleted"
+	case errors.Is(b.absent, errDrained):
+		return "the cluster is drained"
+	case b.absent != nil:
+		return "the Service is gone"
+	default:
+		return ""
+	}
+}
 
 // apply plans and carries out the plan, stage by stage.
 func (r *Reconciler) apply(ctx context.Context, b *round) error {
@@ -19,6 +35,7 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 		Group:   r.Groups,
 		Binding: plan.Binding{Want: b.want, Exclusive: b.exclusive()},
 		Now:     r.Clock.Now,
+		Why:     b.whyNothing(),
 
 		SideBySide: true,
 	}

@@ -35,6 +35,7 @@ type TakeOut struct {
 	// the pods of a cluster may outlive its control plane.
 	Healthy bool
 	Version string // of this program, for people who read the record
+	Why     string // for the history
 	// Tell, if there is one, is called with what each pass did.
 	Tell func(ownership.Key, []history.Event)
 	// Progress is called for each record, as often as what is left of it
@@ -176,7 +177,7 @@ func (o TakeOut) pass(ctx context.Context, key ownership.Key, ledger *ownership.
 	if len(kept) == len(ledger.Record().Held) && len(ledger.Record().Releasing) == 0 && len(kept) > 0 {
 		return Progress{Key: key, Left: len(kept), Healthy: len(kept), Completed: true}, nil
 	}
-	p := pass.Pass{Ledger: ledger, Group: o.Groups, Binding: plan.Binding{Want: kept}, Now: time.Now}
+	p := pass.Pass{Ledger: ledger, Group: o.Groups, Binding: plan.Binding{Want: kept}, Now: time.Now, Why: o.Why}
 	err = p.Run(ctx)
 	if o.Tell != nil && len(p.Report.Events) > 0 {
 		o.Tell(key, p.Report.Events)

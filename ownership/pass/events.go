@@ -17,6 +17,9 @@ func (p *Pass) note(events ...history.Event) {
 // the step is what it is.
 func (p *Pass) event(what history.What, s plan.Step) history.Event {
 	e := history.Event{What: what, Reason: string(s.Reason), Targets: []ownership.Target{s.Target}}
+	if s.Reason == plan.Unwanted && p.Why != "" {
+		e.Reason = p.Why
+	}
 	look := p.Ledger.Current()
 	if look == nil {
 		return e

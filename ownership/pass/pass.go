@@ -33,6 +33,10 @@ type Pass struct {
 	Binding plan.Binding
 	Now     func() time.Time
 
+	// Why is why targets are not wanted, for the history, where that is not that
+	// their endpoints are gone.
+	Why string
+
 	// SideBySide lets a registration and a deregistration be under way at the
 	// same time. Without it calls have an order that can be replayed.
 	SideBySide bool

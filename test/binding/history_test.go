@@ -94,7 +94,7 @@ func TestHistoryOfAMovedPod(t *testing.T) {
 		"  releasing [10.0.0.1:8080]: the endpoint is gone",
 		"  kept [10.0.0.1:8080]: another owner holds it (west)",
 		"east web",
-		"  releasing [10.0.0.2:8080]: the endpoint is gone",
+		"  releasing [10.0.0.2:8080]: the binding is deleted",
 		"  deregistered [10.0.0.2:8080]: no other owner holds it",
 		"  released [10.0.0.2:8080]: deregistered",
 	}))
@@ -157,6 +157,26 @@ func TestHistoryOfWhatWasNotOurDoing(t *testing.T) {
 	}))
 }
 
+// An operator drains the cluster, and then the Service goes.
+func TestHistoryTellsWhyNothingIsWanted(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.reconciles("web")
+	trail := east.keepsHistory()
+	east.gate.drained = true
+	east.reconcilesLater("web")
+	east.gate.drained = false
+	east.reconcilesLater("web")
+	w.Expect(east.api.Client.Delete(t.Context(), east.service("web"))).To(Succeed())
+	east.reconcilesLater("web")
+	w.Expect(w.history(trail)).To(ContainElements(
+		"  releasing [10.0.0.1:8080]: the cluster is drained",
+		"  releasing [10.0.0.1:8080]: the Service is gone",
+	))
+}
+
 // A binding that went without its finalizer: the sweep takes its targets out,
 // in the name of the binding.
 func TestHistoryOfAnOrphan(t *testing.T) {
@@ -171,7 +191,7 @@ func TestHistoryOfAnOrphan(t *testing.T) {
 	east.sweeps(nil, "")
 	w.Expect(w.history(trail)).To(Equal([]string{
 		"east web",
-		"  releasing [10.0.0.1:8080]: the endpoint is gone",
+		"  releasing [10.0.0.1:8080]: the binding is gone",
 		"  deregistered [10.0.0.1:8080]: no other owner holds it",
 	}))
 }

@@ -70,7 +70,7 @@ func (a *app) showHistory(w io.Writer, told account) {
 	}
 	rows := [][]string{{"TIME", "OWNER", "WHAT", "TARGETS", "WHY"}}
 	for _, e := range told.Entries {
-		at, owner := e.Time.UTC().Format(time.RFC3339), e.Cluster+"/"+e.Binding
+		at, owner := e.Time.UTC().Format(time.RFC3339), acted(e)
 		for _, event := range e.Events {
 			if told.Target != "" && event.More == 0 && !slices.Contains(event.Targets, told.Target) {
 				continue
@@ -80,6 +80,16 @@ func (a *app) showHistory(w io.Writer, told account) {
 		}
 	}
 	a.grid(w, rows)
+}
+
+// acted is whose targets these are, and who acted if that was not the owner's
+// controller.
+func acted(e history.Entry) string {
+	owner := e.Cluster + "/" + e.Binding
+	if e.By == "" || strings.HasPrefix(e.By, "controller") {
+		return owner
+	}
+	return owner + ", by " + e.By
 }
 
 // named is the targets of an event, as many as a line has room for.

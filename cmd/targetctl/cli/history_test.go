@@ -18,7 +18,7 @@ import (
 func (b *bench) tell(t *testing.T) {
 	for _, e := range []history.Entry{
 		{
-			Time: now.Add(-48 * time.Hour), ID: "1", Cluster: "west", Binding: "shop/web",
+			Time: now.Add(-48 * time.Hour), ID: "1", Cluster: "west", Binding: "shop/web", By: "controller v1.2.3",
 			Events: []history.Event{{What: history.Claimed, Reason: "wanted", Targets: []ownership.Target{"10.0.0.2:80"}}},
 		},
 		{
@@ -29,7 +29,7 @@ func (b *bench) tell(t *testing.T) {
 			},
 		},
 		{
-			Time: now.Add(-time.Minute), ID: "3", Cluster: "west", Binding: "shop/web",
+			Time: now.Add(-time.Minute), ID: "3", Cluster: "west", Binding: "shop/web", By: "targetctl",
 			Events: []history.Event{{What: history.Released, Reason: "gone", Targets: []ownership.Target{"10.0.0.2:80"}}},
 		},
 	} {
@@ -41,19 +41,19 @@ func (b *bench) tell(t *testing.T) {
 func TestHistory(t *testing.T) {
 	for line, want := range map[string]string{
 		"history blue": `
-TIME                   OWNER           WHAT       TARGETS                                          WHY
-2026-07-01T11:59:00Z   west/shop/web   released   10.0.0.2:80                                      gone
-2026-07-01T11:00:00Z   east/shop/web   claimed    10.0.0.1:80 10.0.0.3:80 10.0.0.4:80 and 1 more   wanted
-                                       blocked    10.0.0.1:80                                      another owner takes it out (west/shop/web)
+TIME                   OWNER                         WHAT       TARGETS                                          WHY
+2026-07-01T11:59:00Z   west/shop/web, by targetctl   released   10.0.0.2:80                                      gone
+2026-07-01T11:00:00Z   east/shop/web                 claimed    10.0.0.1:80 10.0.0.3:80 10.0.0.4:80 and 1 more   wanted
+                                                     blocked    10.0.0.1:80                                      another owner takes it out (west/shop/web)
 `,
 		"history blue 10.0.0.2:80 --since 72h": `
-TIME                   OWNER           WHAT       TARGETS       WHY
-2026-07-01T11:59:00Z   west/shop/web   released   10.0.0.2:80   gone
-2026-06-29T12:00:00Z   west/shop/web   claimed    10.0.0.2:80   wanted
+TIME                   OWNER                         WHAT       TARGETS       WHY
+2026-07-01T11:59:00Z   west/shop/web, by targetctl   released   10.0.0.2:80   gone
+2026-06-29T12:00:00Z   west/shop/web                 claimed    10.0.0.2:80   wanted
 `,
 		"history blue --limit 1": `
-TIME                   OWNER           WHAT       TARGETS       WHY
-2026-07-01T11:59:00Z   west/shop/web   released   10.0.0.2:80   gone
+TIME                   OWNER                         WHAT       TARGETS       WHY
+2026-07-01T11:59:00Z   west/shop/web, by targetctl   released   10.0.0.2:80   gone
 `,
 		"history blue --since 1s": "\nnothing was recorded in that time\n",
 	} {

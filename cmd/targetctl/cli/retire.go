@@ -71,7 +71,7 @@ func (a *app) leave(ctx context.Context, l leaving) error {
 	if err != nil {
 		return err
 	}
-	out := admin.TakeOut{Table: s.table, Groups: s, Cluster: l.cluster, Healthy: l.force, Version: "targetctl", Progress: a.progress, Tell: a.tell(ctx, s)}
+	out := admin.TakeOut{Table: s.table, Groups: s, Cluster: l.cluster, Healthy: l.force, Version: "targetctl", Why: "the cluster is gone", Progress: a.progress, Tell: a.tell(ctx, s)}
 	if l.group != "" {
 		if out.Only, err = s.group(ctx, "--group", l.group); err != nil {
 			return err

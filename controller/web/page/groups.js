@@ -157,7 +157,7 @@ function history(account) {
   if (account.error) return el("p", { class: "dim" }, `The history cannot be read: ${account.error}`);
   if (account.entries.length === 0) return el("p", { class: "dim" }, "Nothing was recorded.");
   return el("ol", { class: "history" }, account.entries.map((e) => el("li", {},
-    el("div", { class: "who" }, age(e.time, " ago"), ` · ${e.cluster}/${e.binding}`),
+    el("div", { class: "who" }, age(e.time, " ago"), ` · ${e.cluster}/${e.binding}${/^(controller|$)/.test(e.by) ? "" : `, by ${e.by}`}`),
     e.events.map((event) => el("div", {}, eventText(event))))));
 }
 
