@@ -15,7 +15,7 @@ import (
 	"target-ownership-controller/ownership/simulation"
 )
 
-const x, y, z = "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80"
+const x, y, z, w = "10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80", "10.0.0.4:80"
 
 type counts struct{ Records, Put, Register, Deregister int }
 

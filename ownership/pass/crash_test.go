@@ -3,6 +3,7 @@ package pass_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"target-ownership-controller/ownership"
@@ -67,38 +68,47 @@ func TestCase8Crashes(t *testing.T) {
 		{"the first target", nil, targets{x}},
 		{"one more", targets{x}, targets{x, y}},
 		{"one replaced", targets{x}, targets{y}},
+		{"one of two replaced", targets{x, w}, targets{y, w}},
 		{"the last target", targets{x}, nil},
 		{"a shared target", targets{x, z}, targets{x}},
 	} {
 		for _, m := range mishaps {
-			for n := 1; crash(t, fmt.Sprintf("%s, call %d %s", change.name, n, m.name), change.had, change.has, n, m); n++ {
+			for n := 1; crash(t, fmt.Sprintf("%s, call %d %s", change.name, n, m.name), change.had, change.has, n, m, false); n++ {
+			}
+			for n := 1; crash(t, fmt.Sprintf("%s side by side, call %d %s", change.name, n, m.name), change.had, change.has, n, m, true); n++ {
 			}
 		}
 	}
 }
 
-// crash reports whether the pass made an n-th call.
-func crash(t *testing.T, name string, had, has targets, n int, m mishap) (more bool) {
+// crash reports whether the pass made an n-th call. Side by side, what leaves is
+// gone before what joins is there: the other order is that without.
+func crash(t *testing.T, name string, had, has targets, n int, m mishap, sideBySide bool) (more bool) {
 	t.Run(name, func(t *testing.T) {
-		r := newRig(t, externals...)
-		b := r.controller(owner("b"))
-		b.wants(z)
-		a := r.controller(owner("a"))
-		a.wants(had...)
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, externals...)
+			b := r.controller(owner("b"))
+			b.wants(z)
+			a := r.controller(owner("a"))
+			a.wants(had...)
 
-		happened := r.strike(a, n, m)
-		_ = a.pass(false, has...)
-		more = happened()
-		r.fault, a.client.Before = nil, nil
-		if m.dies {
-			a = r.controller(owner("a"))
-		}
-		r.clock.Advance(time.Second)
-		a.settles(has...)
+			happened := r.strike(a, n, m)
+			if a.sideBySide = sideBySide; sideBySide {
+				a.group = slow{a.client, new([]string)}
+			}
+			_ = a.pass(false, has...)
+			more = happened()
+			r.fault, a.client.Before, a.group, a.sideBySide = nil, nil, nil, false
+			if m.dies {
+				a = r.controller(owner("a"))
+			}
+			r.clock.Advance(time.Second)
+			a.settles(has...)
 
-		r.expectMembers(append(append(targets{z}, has...), externals...)...)
-		r.expectRecord(owner("a"), has, nil)
-		r.expectRecord(owner("b"), targets{z}, nil)
+			r.expectMembers(append(append(targets{z}, has...), externals...)...)
+			r.expectRecord(owner("a"), has, nil)
+			r.expectRecord(owner("b"), targets{z}, nil)
+		})
 	})
 	return more
 }
