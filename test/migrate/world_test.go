@@ -45,8 +45,16 @@ import (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
+	for _, variable := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+		if err := os.Setenv(variable, "test"); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(m.Run())
 }
+
+// setup is one at a time, as in a process of its own: it registers metrics.
+var setup sync.Mutex
 
 const (
 	namespace = "shop"
@@ -70,8 +78,6 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	t.Setenv("AWS_ACCESS_KEY_ID", "test")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	w := &world{WithT: NewWithT(t), t: t, sim: elbsim.New(elbsim.Options{Region: table.Region}), table: table.Kumo.Start(t)}
 	w.SetDefaultEventuallyTimeout(patience)
 	w.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
@@ -185,13 +191,16 @@ func (w *world) gone(o client.Object, name string) bool {
 }
 
 // manage runs a manager until stop is called.
-func (w *world) manage(options ctrl.Options, setup func(ctrl.Manager) error) (stop func()) {
+func (w *world) manage(options ctrl.Options, add func(ctrl.Manager) error) (stop func()) {
 	w.t.Helper()
 	options.Scheme, options.Metrics = w.api.Client.Scheme(), metricsserver.Options{BindAddress: "0"}
 	options.Controller = config.Controller{SkipNameValidation: new(true)}
 	mgr, err := ctrl.NewManager(w.api.Config, options)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(setup(mgr)).To(Succeed())
+	setup.Lock()
+	err = add(mgr)
+	setup.Unlock()
+	w.Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()

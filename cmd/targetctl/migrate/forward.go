@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -184,7 +185,9 @@ func (m *Migration) edit(ctx context.Context, s *subject, k kind.Kind, change fu
 			return "", client.IgnoreNotFound(err)
 		}
 		before := object.DeepCopyObject().(client.Object)
-		change(k.Binding(object))
+		if change(k.Binding(object)); equality.Semantic.DeepEqual(before, object) {
+			return "", nil
+		}
 		err := m.Cluster.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 		if apierrors.IsConflict(err) {
 			return "somebody changes it at the same time", nil
