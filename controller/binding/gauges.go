@@ -5,20 +5,52 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/plan"
 )
 
+func (r *Reconciler) metricsOf(key client.ObjectKey) metrics.Binding {
+	return metrics.Binding{Namespace: key.Namespace, Kind: r.Kind.Name, Name: key.Name}
+}
+
 // gauges are what the metrics say of the binding after the pass.
 func (r *Reconciler) gauges(b *round, err error, ready verdict) metrics.State {
-	s := metrics.State{Ready: ready.status == metav1.ConditionTrue, Reason: string(ready.reason)}
+	s := metrics.State{Ready: ready.status == metav1.ConditionTrue, Reason: string(ready.reason), Scope: b.scope(ready.reason)}
 	if err != nil {
 		return s
 	}
 	s.Counts, s.Waiting, s.BlockedSince = b.Status.Targets, b.waiting(), b.state.blockedSince(b, r.Clock.Now())
 	return s
+}
+
+// scopes are the reasons of Ready that are no trouble of one binding.
+var scopes = map[v1beta1.ConditionReason]metrics.Scope{
+	v1beta1.ReasonClusterDrained: metrics.OfOperator,
+	v1beta1.ReasonClusterRetired: metrics.OfOperator,
+
+	v1beta1.ReasonClusterIDConflict:            metrics.OfCluster,
+	v1beta1.ReasonClusterNotActive:             metrics.OfCluster,
+	v1beta1.ReasonLoadBalancerControllerActive: metrics.OfCluster,
+	v1beta1.ReasonLoadBalancerUnavailable:      metrics.OfCluster,
+	v1beta1.ReasonTableUnavailable:             metrics.OfCluster,
+	v1beta1.ReasonThrottled:                    metrics.OfCluster,
+}
+
+// scope says whose trouble the reason is. What closes the gate closes it for
+// all bindings.
+func (b *round) scope(reason v1beta1.ConditionReason) metrics.Scope {
+	switch of, known := scopes[reason]; {
+	case known:
+		return of
+	case b.closed != nil:
+		return metrics.OfCluster
+	default:
+		return metrics.OfBinding
+	}
 }
 
 // waitingFor are the reasons of a plan for which targets wait, as metrics name

@@ -10,6 +10,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/endpoints"
 	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/plan"
@@ -51,6 +54,44 @@ func TestARefusedTargetIsRefusedInEachPass(t *testing.T) {
 		b := &round{}
 		b.report.Plan.Steps = []plan.Step{{Target: "10.0.0.1:80", Action: plan.Wait, Reason: c.reason, Err: c.err}}
 		g.Expect(b.waiting()).To(Equal(map[string]int{c.label: 1}), "%s, %s", c.err, c.reason)
+	}
+}
+
+// An outage makes no alert for each binding: what is the trouble of all of
+// them, or wanted so, is told apart.
+func TestWhoseTroubleAReasonIs(t *testing.T) {
+	denied := fmt.Errorf("read the records: %w", ownership.ErrForbidden)
+	for _, c := range []struct {
+		name   string
+		err    error
+		closed bool // by the gate
+		reason v1beta1.ConditionReason
+		scope  metrics.Scope
+	}{
+		{"the service is gone", &endpoints.ServiceNotFoundError{}, false, v1beta1.ReasonServiceNotFound, metrics.OfBinding},
+		{"the group is full", ownership.ErrGroupFull, false, v1beta1.ReasonGroupFull, metrics.OfBinding},
+		{"the role lacks one group", denied, false, v1beta1.ReasonAccessDenied, metrics.OfBinding},
+		{"the role lacks the registry", &cluster.NotClaimedError{Err: denied}, true, v1beta1.ReasonAccessDenied, metrics.OfCluster},
+		{"not claimed yet", &cluster.NotClaimedError{}, true, v1beta1.ReasonPending, metrics.OfCluster},
+		{"the table is away", ownership.ErrUnavailable, false, v1beta1.ReasonTableUnavailable, metrics.OfCluster},
+		{"the table is missing", ownership.ErrTableMissing, false, v1beta1.ReasonTableUnavailable, metrics.OfCluster},
+		{"the table throttles", ownership.ErrThrottled, false, v1beta1.ReasonThrottled, metrics.OfCluster},
+		{"the load balancer API is away", ownership.ErrGroupUnavailable, false, v1beta1.ReasonLoadBalancerUnavailable, metrics.OfCluster},
+		{"the other controller runs", &cluster.LoadBalancerControllerError{}, true, v1beta1.ReasonLoadBalancerControllerActive, metrics.OfCluster},
+		{"two clusters with one ID", &cluster.DuplicateIDError{}, true, v1beta1.ReasonClusterIDConflict, metrics.OfCluster},
+		{"a state of a newer version", &cluster.UnknownStateError{}, true, v1beta1.ReasonClusterNotActive, metrics.OfCluster},
+		{"retired", &cluster.RetiredError{}, true, v1beta1.ReasonClusterRetired, metrics.OfOperator},
+		{"drained", errDrained, false, v1beta1.ReasonClusterDrained, metrics.OfOperator},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, b := NewWithT(t), &round{}
+			if c.closed {
+				b.closed = c.err
+			}
+			s := (&Reconciler{}).gauges(b, c.err, failure(c.err))
+			g.Expect(s.Reason).To(Equal(string(c.reason)))
+			g.Expect(s.Scope).To(Equal(c.scope))
+		})
 	}
 }
 

@@ -169,13 +169,13 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.states.news(key, "")
 	r.backoff.Forget(key)
 	r.outages.leaves(key)
-	metrics.Forget(key.Namespace, r.Kind.Owner(key.Name))
+	r.metricsOf(key).Forget()
 }
 
 // pass is the whole program: what is wanted, what is there, make it so.
 func (r *Reconciler) pass(ctx context.Context, b *round) error {
-	if err := admits(r.Gate.Check(), b.deleting() && !b.retains()); err != nil {
-		return err
+	if b.closed = admits(r.Gate.Check(), b.deleting() && !b.retains()); b.closed != nil {
+		return b.closed
 	}
 	for _, s := range []step{
 		{"bind", r.bind},
@@ -217,6 +217,7 @@ type round struct {
 	kind    kind.Kind
 	state   *state
 	began   time.Time
+	closed  error // why the gate lets nothing through
 	want    ownership.Set
 	skipped []endpoints.Skipped // endpoints that cannot be targets
 	absent  error               // why nothing is wanted, where that needs saying

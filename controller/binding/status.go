@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
-	"target-ownership-controller/controller/metrics"
 )
 
 // status says on the binding what the pass came to. It writes nothing when
@@ -28,7 +27,7 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 	b.setCondition(v1beta1.ConditionOwnershipConsistent, consistent)
 	r.reportTransition(b, r.Kind.Binding(before), ready)
 	b.comesTo(ready.reason, err)
-	metrics.Binding(b.Namespace, r.Kind.Owner(b.Name), r.gauges(b, err, ready))
+	r.metricsOf(client.ObjectKeyFromObject(b)).Set(r.gauges(b, err, ready))
 	return r.writeStatus(ctx, b, before)
 }
 

@@ -11,26 +11,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/tracing"
 )
 
 var (
-	targets = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "target_ownership_targets",
-		Help: "Targets of a binding by state: held, pending, blocked, shared (with another owner), external (in the group and recorded by nobody).",
-	}, []string{"namespace", "binding", "state"})
-
 	changes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "target_ownership_target_changes_total",
 		Help: "Targets registered, deregistered, and found missing in the group by a comparison (repaired).",
 	}, []string{"change"})
-
-	waiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "target_ownership_waiting_targets",
-		Help: "Targets of a binding that wait to enter or to leave the group, by reason: blocked (another owner is releasing it), unreadable (a record of the group cannot be read), settling (an earlier call may still land), refused (by the load balancer, or the group is full), failed (the last call for it, for another reason), too_large (the record has no room).",
-	}, []string{"namespace", "binding", "reason"})
 
 	passes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "target_ownership_passes_total",
@@ -63,16 +52,6 @@ var (
 		Help:    "Duration of AWS calls, retries included, by service, operation, purpose (history, on which nothing depends; registry, of the clusters; or ownership, of one group or binding) and outcome: ok, an AWS error code, timeout, canceled (by us), or failed (no answer).",
 		Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 	}, []string{"service", "operation", "purpose", "outcome"})
-
-	ready = newReadiness(prometheus.NewDesc(
-		"target_ownership_binding_ready",
-		"1 if the condition Ready of the binding is True, else 0, with the reason of the condition.",
-		[]string{"namespace", "binding", "reason"}, nil))
-
-	blocked = newSince(prometheus.NewDesc(
-		"target_ownership_blocked_seconds",
-		"For how long the target of a binding that is blocked the longest has been seen to wait for another owner to release it; 0 if none is blocked. It stands still while the table cannot be read.",
-		[]string{"namespace", "binding"}, nil))
 )
 
 // ours are all metrics but those of Peers.
@@ -119,50 +98,6 @@ func Changed(registered, deregistered int) {
 
 // Repaired counts targets that a comparison found missing.
 func Repaired(n int) { changes.WithLabelValues("repaired").Add(float64(n)) }
-
-// Waiting are the reasons for which targets wait, as label values.
-var Waiting = []string{"blocked", "unreadable", "settling", "refused", "failed", "too_large"}
-
-// State is what a pass found of a binding.
-type State struct {
-	Ready  bool
-	Reason string // of the condition Ready
-	// Counts are nil after a pass that ended early; what was known before
-	// stays, also of the next two.
-	Counts *v1beta1.TargetCounts
-	// Waiting counts targets by a reason of [Waiting].
-	Waiting map[string]int
-	// BlockedSince is when the first of the blocked targets was, as if each
-	// look had come within [Fresh] of the one before; zero if none is blocked.
-	BlockedSince time.Time
-}
-
-// Binding sets the gauges of a binding.
-func Binding(namespace, name string, s State) {
-	ready.set(s.Ready, s.Reason, namespace, name)
-	if s.Counts == nil {
-		return
-	}
-	for state, n := range map[string]int32{
-		"held": s.Counts.Held, "pending": s.Counts.Pending, "blocked": s.Counts.Blocked,
-		"shared": s.Counts.Shared, "external": s.Counts.External,
-	} {
-		targets.WithLabelValues(namespace, name, state).Set(float64(n))
-	}
-	for _, reason := range Waiting {
-		waiting.WithLabelValues(namespace, name, reason).Set(float64(s.Waiting[reason]))
-	}
-	blocked.set(s.BlockedSince, namespace, name)
-}
-
-// Forget removes the gauges of a binding that is gone.
-func Forget(namespace, name string) {
-	labels := prometheus.Labels{"namespace": namespace, "binding": name}
-	targets.DeletePartialMatch(labels)
-	waiting.DeletePartialMatch(labels)
-	ready.forget(namespace, name)
-	blocked.forget(namespace, name)
-}
 
 // Passed counts a pass by its outcome.
 func Passed(outcome string) { passes.WithLabelValues(outcome).Inc() }

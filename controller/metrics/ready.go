@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// readiness is a gauge with the reason for its value as the last label. A
-// binding has one series at a time.
+// readiness is a gauge with the reason for its value, and whose trouble that
+// is, as the last labels. A binding has one series at a time.
 type readiness struct {
 	desc *prometheus.Desc
 
@@ -19,16 +19,17 @@ type readiness struct {
 type judgement struct {
 	ready  bool
 	reason string
+	scope  Scope
 }
 
 func newReadiness(desc *prometheus.Desc) *readiness {
 	return &readiness{desc: desc, values: map[string]judgement{}}
 }
 
-func (r *readiness) set(ready bool, reason string, labels ...string) {
+func (r *readiness) set(is judgement, labels ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.values[key(labels)] = judgement{ready, reason}
+	r.values[key(labels)] = is
 }
 
 func (r *readiness) forget(labels ...string) {
@@ -49,6 +50,6 @@ func (r *readiness) Collect(values chan<- prometheus.Metric) {
 		if v.ready {
 			number = 1
 		}
-		values <- prometheus.MustNewConstMetric(r.desc, prometheus.GaugeValue, number, append(strings.Split(labels, "/"), v.reason)...)
+		values <- prometheus.MustNewConstMetric(r.desc, prometheus.GaugeValue, number, append(strings.Split(labels, "/"), v.reason, string(v.scope))...)
 	}
 }

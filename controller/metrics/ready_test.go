@@ -13,13 +13,13 @@ import (
 // is gone.
 func TestReadinessHasOneSeriesForABinding(t *testing.T) {
 	g := NewWithT(t)
-	metrics.Binding("shop", "web", metrics.State{Reason: "Pending"})
-	metrics.Binding("shop", "other", metrics.State{Reason: "GroupFull"})
-	metrics.Binding("shop", "web", metrics.State{Ready: true, Reason: "Reconciled"})
+	named("web").Set(metrics.State{Reason: "Pending"})
+	named("other").Set(metrics.State{Reason: "GroupFull"})
+	named("web").Set(metrics.State{Ready: true, Reason: "Reconciled"})
 	g.Expect(readiness(g)).To(Equal(map[string]float64{"web Reconciled": 1, "other GroupFull": 0}))
-	metrics.Forget("shop", "web")
+	named("web").Forget()
 	g.Expect(readiness(g)).To(Equal(map[string]float64{"other GroupFull": 0}))
-	metrics.Forget("shop", "other")
+	named("other").Forget()
 	g.Expect(readiness(g)).To(BeEmpty())
 }
 

@@ -16,15 +16,20 @@ import (
 func TestBlockedSecondsStandStillWithoutLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		defer metrics.Forget("shop", "web")
+		web := named("web")
+		defer web.Forget()
 		look := metrics.State{Counts: &v1beta1.TargetCounts{}, BlockedSince: time.Now()}
-		metrics.Binding("shop", "web", look)
+		web.Set(look)
 		time.Sleep(metrics.Fresh)
 		g.Expect(blockedSeconds(g)).To(Equal(metrics.Fresh.Seconds()))
 		time.Sleep(time.Hour)
-		metrics.Binding("shop", "web", metrics.State{}) // a pass that could not look
+		web.Set(metrics.State{}) // a pass that could not look
 		g.Expect(blockedSeconds(g)).To(Equal(metrics.Fresh.Seconds()))
 	})
+}
+
+func named(name string) metrics.Binding {
+	return metrics.Binding{Namespace: "shop", Kind: "TargetGroupBinding", Name: name}
 }
 
 func blockedSeconds(g *WithT) float64 {

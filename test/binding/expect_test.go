@@ -60,7 +60,7 @@ func (s *site) expectWaiting(name string, want map[string]int) {
 	s.t.Helper()
 	series := s.series()
 	for _, reason := range metrics.Waiting {
-		metric := fmt.Sprintf("target_ownership_waiting_targets %s %s", s.kind.Owner(name), reason)
+		metric := fmt.Sprintf("target_ownership_waiting_targets %s %s %s", name, s.kind.Name, reason)
 		s.Expect(series).To(HaveKeyWithValue(metric, float64(want[reason])))
 	}
 }

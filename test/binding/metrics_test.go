@@ -10,6 +10,8 @@ import (
 
 	"target-ownership-controller/controller"
 	"target-ownership-controller/controller/audit"
+	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/ownership"
 )
 
 // series are those that are about bindings of the site, by name and the values
@@ -57,25 +59,47 @@ func TestMetricsOfABinding(t *testing.T) {
 	west.binds("web")
 	west.reconciles("web")
 	west.Expect(west.series()).To(And(
-		HaveKeyWithValue("target_ownership_binding_ready web Blocked", 0.0),
-		HaveKeyWithValue("target_ownership_targets web held", 2.0),
-		HaveKeyWithValue("target_ownership_targets web blocked", 1.0),
-		HaveKeyWithValue("target_ownership_waiting_targets web blocked", 1.0),
-		HaveKeyWithValue("target_ownership_waiting_targets web settling", 0.0),
-		HaveKey("target_ownership_blocked_seconds web"),
+		HaveKeyWithValue("target_ownership_binding_ready web TargetGroupBinding Blocked binding", 0.0),
+		HaveKeyWithValue("target_ownership_targets web TargetGroupBinding held", 2.0),
+		HaveKeyWithValue("target_ownership_targets web TargetGroupBinding blocked", 1.0),
+		HaveKeyWithValue("target_ownership_waiting_targets web TargetGroupBinding blocked", 1.0),
+		HaveKeyWithValue("target_ownership_waiting_targets web TargetGroupBinding settling", 0.0),
+		HaveKey("target_ownership_blocked_seconds web TargetGroupBinding"),
 	))
 	w.passes(2 * time.Minute) // east counts as dead
 	west.settles("web")
 	west.Expect(west.series()).To(And(
-		HaveKeyWithValue("target_ownership_binding_ready web Reconciled", 1.0),
-		HaveKeyWithValue("target_ownership_waiting_targets web blocked", 0.0),
-		HaveKeyWithValue("target_ownership_blocked_seconds web", 0.0),
+		HaveKeyWithValue("target_ownership_binding_ready web TargetGroupBinding Reconciled binding", 1.0),
+		HaveKeyWithValue("target_ownership_waiting_targets web TargetGroupBinding blocked", 0.0),
+		HaveKeyWithValue("target_ownership_blocked_seconds web TargetGroupBinding", 0.0),
 	))
 
 	west.deletes("web")
 	west.settles("web")
 	west.expectGone("web")
 	west.Expect(west.series()).To(BeEmpty())
+}
+
+// What stops all bindings is no trouble of any.
+func TestMetricsBehindAClosedGate(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	east.runs("web", "10.0.0.1")
+	east.binds("web")
+	east.gate.closed = &cluster.NotClaimedError{ID: "east", Err: ownership.ErrForbidden}
+	east.reconciles("web")
+	w.Expect(east.series()).To(HaveKeyWithValue("target_ownership_binding_ready web TargetGroupBinding AccessDenied cluster", 0.0))
+	east.gate.closed = nil
+	east.reconciles("web")
+	w.Expect(east.series()).To(And(
+		HaveKeyWithValue("target_ownership_binding_ready web TargetGroupBinding Reconciled binding", 1.0),
+		Not(HaveKey("target_ownership_binding_ready web TargetGroupBinding AccessDenied cluster")),
+	))
+
+	beside := east.beside()
+	beside.binds("web")
+	beside.reconciles("web")
+	w.Expect(beside.series()).To(HaveKeyWithValue("target_ownership_binding_ready web SharedTargetGroupBinding Reconciled binding", 1.0))
 }
 
 // The whole controller writes the history by itself.

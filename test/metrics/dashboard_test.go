@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"target-ownership-controller/controller/kind"
 )
 
 type dashboard struct {
@@ -70,6 +73,41 @@ func TestTheDashboardShowsMetricsThatThereAre(t *testing.T) {
 			NewWithT(t).Expect(found).NotTo(BeNil(), v.Name)
 			NewWithT(t).Expect(known[found[1]]).To(ContainElement(found[2]), v.Name)
 		}
+	}
+}
+
+// Nothing is shown or told of one kind of bindings only.
+func TestNoKindOfBindingsIsLeftOut(t *testing.T) {
+	expressions := map[string]string{}
+	for _, p := range readDashboard(t).Panels {
+		for _, target := range p.Targets {
+			expressions[p.Title+": "+target.Expr] = resolved(target.Expr)
+		}
+	}
+	for _, r := range alerts(t) {
+		expressions[r.Alert] = r.Expr
+	}
+	ofKind := map[string]func(kind.Kind) string{
+		"kind": func(k kind.Kind) string { return k.Name },
+		"name": func(k kind.Kind) string { return strings.ToLower(k.Name) }, // of a work queue
+	}
+	for what, expression := range expressions {
+		parsed, err := promQL.ParseExpr(expression)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred(), what)
+		parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
+			selector, is := node.(*parser.VectorSelector)
+			if !is || strings.HasPrefix(selector.Name, "leader_election") {
+				return nil
+			}
+			for _, m := range selector.LabelMatchers {
+				for _, k := range kind.All {
+					if value := ofKind[m.Name]; value != nil {
+						NewWithT(t).Expect(m.Matches(value(k))).To(BeTrue(), "%s leaves out %s", what, k.Name)
+					}
+				}
+			}
+			return nil
+		})
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/promqltest"
+
+	"target-ownership-controller/controller/metrics"
 )
 
 // troubles are series that each alert has to fire on, at minute 60, with one
@@ -28,19 +30,27 @@ var troubles = map[string]map[string]string{
 			leader_election_master_status{cluster="east",name="target-ownership-controller-leader",pod="a"} 0x60
 			leader_election_master_status{cluster="west",name="target-ownership-controller-leader",pod="b"} 1x60`,
 	},
-	"TargetOwnershipBindingNotReady": {
-		"for one reason": `target_ownership_binding_ready{namespace="shop",binding="web",reason="GroupFull"} 0x60`,
+	"TargetOwnershipClusterNotReady": {
+		"one binding": notReady("web", "ClusterNotActive", metrics.OfCluster),
+		"all bindings": notReady("web", "LoadBalancerControllerActive", metrics.OfCluster) + notReady("api", "LoadBalancerControllerActive", metrics.OfCluster) +
+			strings.ReplaceAll(notReady("web", "LoadBalancerControllerActive", metrics.OfCluster), "Target", "SharedTarget"),
 		"for one reason after another, under one leader after another": `
-			target_ownership_binding_ready{namespace="shop",binding="web",reason="Throttled",pod="a"} 0x49 _x11
-			target_ownership_binding_ready{namespace="shop",binding="web",reason="Pending",pod="b"} _x49 0x11`,
-		"beside a replica that says otherwise": `
-			target_ownership_binding_ready{namespace="shop",binding="web",reason="GroupFull",pod="a"} 0x60
-			target_ownership_binding_ready{namespace="shop",binding="web",reason="Reconciled",pod="b"} 1x60`,
-		"the cluster's entry cannot be read": `target_ownership_binding_ready{namespace="shop",binding="web",reason="ClusterNotActive"} 0x60`,
+			target_ownership_binding_ready{namespace="shop",kind="TargetGroupBinding",binding="web",reason="Throttled",scope="cluster",pod="a"} 0x49 _x11
+			target_ownership_binding_ready{namespace="shop",kind="TargetGroupBinding",binding="api",reason="TableUnavailable",scope="cluster",pod="b"} _x49 0x11`,
 	},
-	"TargetOwnershipTargetsBlocked":   {"": `target_ownership_blocked_seconds{namespace="shop",binding="web"} 0x54 60+60x5`},
-	"TargetOwnershipTargetsRefused":   {"": `target_ownership_waiting_targets{namespace="shop",binding="web",reason="refused"} 1x60`},
-	"TargetOwnershipRecordUnreadable": {"": `target_ownership_waiting_targets{namespace="shop",binding="web",reason="unreadable"} 3x60`},
+	"TargetOwnershipBindingNotReady": {
+		"for one reason": notReady("web", "GroupFull", metrics.OfBinding),
+		"for one reason after another, under one leader after another": `
+			target_ownership_binding_ready{namespace="shop",kind="TargetGroupBinding",binding="web",reason="Blocked",scope="binding",pod="a"} 0x49 _x11
+			target_ownership_binding_ready{namespace="shop",kind="TargetGroupBinding",binding="web",reason="Pending",scope="binding",pod="b"} _x49 0x11`,
+		"beside a replica that says otherwise": notReady("web", "GroupFull", metrics.OfBinding) + `
+			target_ownership_binding_ready{namespace="shop",kind="TargetGroupBinding",binding="web",reason="Reconciled",scope="binding",pod="b"} 1x60`,
+		"beside a ready one of the other kind": notReady("web", "GroupFull", metrics.OfBinding) + `
+			target_ownership_binding_ready{namespace="shop",kind="SharedTargetGroupBinding",binding="web",reason="Reconciled",scope="binding"} 1x60`,
+	},
+	"TargetOwnershipTargetsBlocked":   {"": `target_ownership_blocked_seconds{namespace="shop",kind="TargetGroupBinding",binding="web"} 0x54 60+60x5`},
+	"TargetOwnershipTargetsRefused":   {"": `target_ownership_waiting_targets{namespace="shop",kind="TargetGroupBinding",binding="web",reason="refused"} 1x60`},
+	"TargetOwnershipRecordUnreadable": {"": `target_ownership_waiting_targets{namespace="shop",kind="TargetGroupBinding",binding="web",reason="unreadable"} 3x60`},
 	"TargetOwnershipTargetsTakenOut":  {"": `target_ownership_target_changes_total{change="repaired"} 0x50 1x9`},
 	"TargetOwnershipClusterSilent":    {"": `target_ownership_cluster_silent_seconds{peer="west",state="Active"} 0x48 60+60x11`},
 	"TargetOwnershipTableFailing": {
@@ -82,6 +92,11 @@ func init() {
 	}
 }
 
+// notReady is the series of a binding that is not ready.
+func notReady(binding, reason string, scope metrics.Scope) string {
+	return fmt.Sprintf(`target_ownership_binding_ready{namespace="shop",kind="TargetGroupBinding",binding=%q,reason=%q,scope=%q} 0x60`+"\n", binding, reason, scope)
+}
+
 // call is the series of so many calls a minute.
 func call(service, operation, purpose, outcome string, calls int) string {
 	return fmt.Sprintf("target_ownership_aws_call_duration_seconds_count{service=%q,operation=%q,purpose=%q,outcome=%q} 0+%dx60\n",
@@ -97,11 +112,11 @@ const healthy = `
 	target_ownership_controller_info{cluster_id="east",version="v1"} 1x60
 	leader_election_master_status{name="target-ownership-controller-leader",pod="a"} 1x60
 	leader_election_master_status{name="target-ownership-controller-leader",pod="b"} 0x60
-	target_ownership_binding_ready{namespace="shop",binding="busy",reason="Reconciled"} 1x60
-	target_ownership_blocked_seconds{namespace="shop",binding="busy"} 0x58 30 60
-	target_ownership_waiting_targets{namespace="shop",binding="busy",reason="refused"} 0x60
-	target_ownership_waiting_targets{namespace="shop",binding="busy",reason="unreadable"} 0x60
-	target_ownership_waiting_targets{namespace="shop",binding="busy",reason="settling"} 9x60
+	target_ownership_binding_ready{namespace="shop",kind="TargetGroupBinding",binding="busy",reason="Reconciled",scope="binding"} 1x60
+	target_ownership_blocked_seconds{namespace="shop",kind="TargetGroupBinding",binding="busy"} 0x58 30 60
+	target_ownership_waiting_targets{namespace="shop",kind="TargetGroupBinding",binding="busy",reason="refused"} 0x60
+	target_ownership_waiting_targets{namespace="shop",kind="TargetGroupBinding",binding="busy",reason="unreadable"} 0x60
+	target_ownership_waiting_targets{namespace="shop",kind="TargetGroupBinding",binding="busy",reason="settling"} 9x60
 	target_ownership_target_changes_total{change="registered"} 0+5x60
 	target_ownership_target_changes_total{change="repaired"} 4x60
 	target_ownership_cluster_silent_seconds{peer="north",state="Active"} 12x60
@@ -120,12 +135,17 @@ const healthy = `
 
 // elsewhere are troubles for which an alert is not meant.
 var elsewhere = map[string]map[string]string{
+	"TargetOwnershipClusterNotReady": {
+		"the trouble of one binding": notReady("web", "GroupFull", metrics.OfBinding),
+		"the cluster is drained":     notReady("web", "ClusterDrained", metrics.OfOperator),
+	},
 	"TargetOwnershipBindingNotReady": {
-		"the cluster is drained": `target_ownership_binding_ready{namespace="shop",binding="web",reason="ClusterDrained"} 0x60`,
-		"the cluster is retired": `target_ownership_binding_ready{namespace="shop",binding="web",reason="ClusterRetired"} 0x60`,
+		"the table is away":      notReady("web", "TableUnavailable", metrics.OfCluster),
+		"the cluster is drained": notReady("web", "ClusterDrained", metrics.OfOperator),
+		"the cluster is retired": notReady("web", "ClusterRetired", metrics.OfOperator),
 	},
 	"TargetOwnershipTargetsBlocked": {
-		"nobody could look any more": `target_ownership_blocked_seconds{namespace="shop",binding="web"} 0+60x2 120x57`,
+		"nobody could look any more": `target_ownership_blocked_seconds{namespace="shop",kind="TargetGroupBinding",binding="web"} 0+60x2 120x57`,
 	},
 	"TargetOwnershipTableFailing": {
 		"only the history is denied": call("DynamoDB", "PutItem", "history", "AccessDeniedException", 60) +
@@ -181,12 +201,15 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
+// blankLines end what is loaded.
+var blankLines = regexp.MustCompile(`\s*\n\s*`)
+
 // firing are the labels for which the expression has held for as long as the
 // alert wants it to, at minute 60.
 func firing(t *testing.T, r rule, series string) []labels.Labels {
 	t.Helper()
 	g := NewWithT(t)
-	store := promqltest.LoadedStorage(t, "load 1m\n"+strings.TrimSpace(series))
+	store := promqltest.LoadedStorage(t, "load 1m"+blankLines.ReplaceAllString("\n"+series, "\n"))
 	defer store.Close()
 	wait := time.Duration(0)
 	if r.For != "" {

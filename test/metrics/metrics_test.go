@@ -35,6 +35,10 @@ func everything(g *WithT) *prometheus.Registry {
 	return r
 }
 
+func named(name string) metrics.Binding {
+	return metrics.Binding{Namespace: "shop", Kind: "TargetGroupBinding", Name: name}
+}
+
 func gather(g *WithT, r prometheus.Gatherer) map[string][]*dto.Metric {
 	families, err := r.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -59,8 +63,8 @@ func labelled(metrics []*dto.Metric, name, value string) (found []*dto.Metric) {
 func TestNamesFollowTheConventions(t *testing.T) {
 	g := NewWithT(t)
 	r := everything(g)
-	metrics.Binding("shop", "web", metrics.State{Counts: &v1beta1.TargetCounts{}})
-	defer metrics.Forget("shop", "web")
+	named("web").Set(metrics.State{Counts: &v1beta1.TargetCounts{}})
+	defer named("web").Forget()
 	problems, err := testutil.GatherAndLint(r)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(problems).To(BeEmpty())
@@ -74,8 +78,8 @@ func TestTheSeriesOfADeletedBindingVanish(t *testing.T) {
 	g := NewWithT(t)
 	r := everything(g)
 	state := metrics.State{Counts: &v1beta1.TargetCounts{Held: 1}, Waiting: map[string]int{"blocked": 1}, BlockedSince: time.Now()}
-	metrics.Binding("shop", "goes", state)
-	metrics.Binding("shop", "stays", state)
+	named("goes").Set(state)
+	named("stays").Set(state)
 	before := map[string]int{}
 	for name, series := range gather(g, r) {
 		if n := len(labelled(series, "binding", "goes")); n > 0 {
@@ -86,8 +90,8 @@ func TestTheSeriesOfADeletedBindingVanish(t *testing.T) {
 		"target_ownership_targets": 5, "target_ownership_binding_ready": 1,
 		"target_ownership_waiting_targets": len(metrics.Waiting), "target_ownership_blocked_seconds": 1,
 	}))
-	metrics.Forget("shop", "goes")
-	defer metrics.Forget("shop", "stays")
+	named("goes").Forget()
+	defer named("stays").Forget()
 	for name, series := range gather(g, r) {
 		g.Expect(labelled(series, "binding", "goes")).To(BeEmpty(), name)
 		if before[name] > 0 {
@@ -100,19 +104,19 @@ func TestTheSeriesOfADeletedBindingVanish(t *testing.T) {
 func TestBlockedSecondsGoOn(t *testing.T) {
 	g := NewWithT(t)
 	r := everything(g)
-	defer metrics.Forget("shop", "web")
+	defer named("web").Forget()
 	seconds := func() float64 {
 		series := labelled(gather(g, r)["target_ownership_blocked_seconds"], "binding", "web")
 		g.Expect(series).To(HaveLen(1))
 		return series[0].GetGauge().GetValue()
 	}
-	metrics.Binding("shop", "web", metrics.State{Counts: &v1beta1.TargetCounts{}, BlockedSince: time.Now().Add(-time.Hour)})
+	named("web").Set(metrics.State{Counts: &v1beta1.TargetCounts{}, BlockedSince: time.Now().Add(-time.Hour)})
 	first := seconds()
 	g.Expect(first).To(BeNumerically(">=", 3600))
 	g.Expect(seconds()).To(BeNumerically(">", first))
 
-	metrics.Binding("shop", "web", metrics.State{}) // a pass that ended early knows no better
+	named("web").Set(metrics.State{}) // a pass that ended early knows no better
 	g.Expect(seconds()).To(BeNumerically(">", first))
-	metrics.Binding("shop", "web", metrics.State{Counts: &v1beta1.TargetCounts{}})
+	named("web").Set(metrics.State{Counts: &v1beta1.TargetCounts{}})
 	g.Expect(seconds()).To(BeZero())
 }
