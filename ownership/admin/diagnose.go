@@ -127,7 +127,8 @@ func binding(o Owner) string {
 	return fmt.Sprintf("kubectl -n %s describe targetgroupbinding %s", parts[1], parts[2])
 }
 
-func count(n int, what string) string {
+// Count is a number of things in words: 1 target, 2 targets.
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

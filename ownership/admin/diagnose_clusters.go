@@ -33,7 +33,7 @@ func (d *diagnosis) cluster(c Cluster, groups []Group) {
 	d.changedHands(c)
 	d.clock(c)
 	targets, in := owned(groups, c.ID)
-	has := fmt.Sprintf("%s in %s", count(targets, "target"), count(in, "group"))
+	has := fmt.Sprintf("%s in %s", Count(targets, "target"), Count(in, "group"))
 	where := "cluster " + c.ID
 	switch {
 	case !c.State.Known():
@@ -111,7 +111,7 @@ func (d *diagnosis) unregistered(groups []Group) {
 	for _, id := range slices.Compact(unknown) {
 		targets, in := owned(groups, id)
 		d.add(SeverityWarning, CheckClusterGone, "cluster "+id,
-			fmt.Sprintf("the registry has no such cluster, and its records have %s in %s", count(targets, "target"), count(in, "group")),
+			fmt.Sprintf("the registry has no such cluster, and its records have %s in %s", Count(targets, "target"), Count(in, "group")),
 			"if it is gone for good: targetctl release --cluster "+id+"; if it is there, its controller does not run, or runs with another --cluster-id")
 	}
 }

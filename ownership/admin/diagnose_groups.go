@@ -19,7 +19,7 @@ func (d *diagnosis) late(groups []Group) {
 		}
 	}
 	if len(names) > 0 {
-		d.add(SeverityWarning, CheckGroupUnread, count(len(names), "group"), fmt.Sprintf("there was no time left to read %d of %d, so that their targets are not looked at: %s", len(names), len(groups), few(names)),
+		d.add(SeverityWarning, CheckGroupUnread, Count(len(names), "group"), fmt.Sprintf("there was no time left to read %d of %d, so that their targets are not looked at: %s", len(names), len(groups), few(names)),
 			"targetctl owners GROUP looks at one, targetctl doctor at all of them")
 	}
 }
@@ -56,7 +56,7 @@ func (d *diagnosis) missing(name string, g Group) {
 		if known && !retired(c) && !d.silent(c) {
 			do = fmt.Sprintf("correct the binding in cluster %s, or delete it: %s", clusterOf(o), binding(o))
 		}
-		d.add(SeverityWarning, CheckGroupMissing, name, fmt.Sprintf("there is no such target group, and the record of %s has %s in it", o.Owner, count(o.Held+o.Releasing, "target")), do)
+		d.add(SeverityWarning, CheckGroupMissing, name, fmt.Sprintf("there is no such target group, and the record of %s has %s in it", o.Owner, Count(o.Held+o.Releasing, "target")), do)
 	}
 }
 
@@ -70,11 +70,11 @@ func (d *diagnosis) owners(name string, g Group) {
 		}
 		explain := fmt.Sprintf("targetctl explain %s ", g.TargetGroup.Name())
 		if late := d.overdue(o, ownership.Held, func(t Target) bool { return t.Health == NotRegistered }); len(late) > 0 && c.State == ownership.ClusterActive {
-			d.add(SeverityWarning, CheckTargetUnregistered, name+", "+o.Owner, fmt.Sprintf("%s held for more than %s and not in the group: %s", count(len(late), "target"), long(overdue), few(late)),
+			d.add(SeverityWarning, CheckTargetUnregistered, name+", "+o.Owner, fmt.Sprintf("%s held for more than %s and not in the group: %s", Count(len(late), "target"), long(overdue), few(late)),
 				explain+string(late[0])+"; in the cluster: "+binding(o))
 		}
 		if late := d.overdue(o, ownership.Releasing, func(Target) bool { return true }); len(late) > 0 {
-			d.add(SeverityWarning, CheckTargetStuck, name+", "+o.Owner, fmt.Sprintf("%s to be taken out for more than %s: %s", count(len(late), "target"), long(overdue), few(late)),
+			d.add(SeverityWarning, CheckTargetStuck, name+", "+o.Owner, fmt.Sprintf("%s to be taken out for more than %s: %s", Count(len(late), "target"), long(overdue), few(late)),
 				explain+string(late[0])+"; in the cluster: "+binding(o))
 		}
 	}
@@ -140,7 +140,7 @@ func (d *diagnosis) contested(name string, g Group) {
 	for _, between := range slices.Sorted(maps.Keys(byClusters)) {
 		targets := byClusters[between]
 		d.add(SeverityWarning, CheckTargetContested, name, fmt.Sprintf("%s held by clusters %s for more than %s: %s; it stays until both let go, and at most one of them has it",
-			count(len(targets), "target"), between, long(contested), few(targets)),
+			Count(len(targets), "target"), between, long(contested), few(targets)),
 			fmt.Sprintf("find it in both clusters: %s; targetctl explain %s %s tells who has held it since when", whose(targets[0]), g.TargetGroup.Name(), targets[0]))
 	}
 }

@@ -4,32 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"target-ownership-controller/ownership"
 )
 
-// GroupRisk is a group that a drain would leave with few targets.
-type GroupRisk struct {
-	TargetGroup ownership.GroupARN `json:"targetGroup"`
-	// Healthy are the healthy targets that other clusters hold and keep.
-	Healthy int `json:"healthyOfOthers"`
+// DrainPlan is what a drain of a cluster would do.
+type DrainPlan struct {
+	Groups []GroupDrain
+	// Others are the clusters whose healthy targets stay in these groups.
+	Others []Cluster
 }
 
-// DrainRisks are the groups that the cluster shares, has targets in, and leaves
-// to others with fewer healthy ones than floor. Clusters that are drained or retired keep
-// none. Errors are those of the table and of the lister, and that a record
-// of the cluster cannot be read.
-func DrainRisks(ctx context.Context, table Table, lister Lister, cluster string, floor int) ([]GroupRisk, error) {
+// GroupDrain is what a drain does to a group that the cluster shares and has
+// targets in.
+type GroupDrain struct {
+	TargetGroup ownership.GroupARN
+	Leave       int // targets of the cluster
+	// Healthy are the healthy targets that other clusters hold and keep.
+	// Clusters that are drained or retired keep none.
+	Healthy int
+}
+
+// PlanDrain tells what a drain would do. Errors are those of the table and of
+// the lister, and that a record of the cluster cannot be read.
+func PlanDrain(ctx context.Context, table Table, lister Lister, cluster string) (DrainPlan, error) {
 	groups, err := groupsOf(ctx, table, cluster)
 	if err != nil {
-		return nil, err
+		return DrainPlan{}, err
 	}
-	risks := []GroupRisk{}
+	plan, others := DrainPlan{}, map[string]Cluster{}
 	for _, g := range groups {
 		shared, _, err := g.targetsOf(cluster)
 		if err != nil {
-			return nil, err
+			return DrainPlan{}, err
 		}
 		if shared == 0 {
 			continue
@@ -39,13 +49,25 @@ func DrainRisks(ctx context.Context, table Table, lister Lister, cluster string,
 			continue // nothing is served from it
 		}
 		if err != nil {
-			return nil, err
+			return DrainPlan{}, err
 		}
-		if n := seen.healthyWithout(cluster); n < floor {
-			risks = append(risks, GroupRisk{g.ARN, n})
+		stay := seen.healthyWithout(cluster)
+		plan.Groups = append(plan.Groups, GroupDrain{g.ARN, shared, len(union(stay))})
+		for id := range stay {
+			c := seen.clusters[id] // without an entry it was never heard of
+			c.ID = id
+			others[id] = c
 		}
 	}
-	return risks, nil
+	for _, id := range slices.Sorted(maps.Keys(others)) {
+		plan.Others = append(plan.Others, others[id])
+	}
+	return plan, nil
+}
+
+// Below are the groups that keep fewer healthy targets than floor.
+func (p DrainPlan) Below(floor int) []GroupDrain {
+	return slices.DeleteFunc(slices.Clone(p.Groups), func(g GroupDrain) bool { return g.Healthy >= floor })
 }
 
 // targetsOf counts the targets that a drain takes out, and those of bindings
@@ -66,21 +88,35 @@ func (g groupRecords) targetsOf(cluster string) (shared, exclusive int, err erro
 	return shared, exclusive, nil
 }
 
-// healthyWithout counts the healthy targets that stay when the cluster leaves.
-func (s sight) healthyWithout(cluster string) int {
-	stay := ownership.Set{}
+// healthyWithout are the healthy targets that stay when the cluster leaves, by
+// the cluster that holds them.
+func (s sight) healthyWithout(cluster string) map[string]ownership.Set {
+	stay := map[string]ownership.Set{}
 	for _, r := range s.Records.Records {
-		state := s.clusters[r.Owner.Cluster].State
-		if r.Owner.Cluster == cluster || state == ownership.ClusterDrained || state == ownership.ClusterRetired {
+		id := r.Owner.Cluster
+		state := s.clusters[id].State
+		if id == cluster || state == ownership.ClusterDrained || state == ownership.ClusterRetired {
 			continue
 		}
 		for t := range r.Held {
-			if s.health[t] == healthy {
-				stay[t] = true
+			if s.health[t] != healthy {
+				continue
 			}
+			if stay[id] == nil {
+				stay[id] = ownership.Set{}
+			}
+			stay[id][t] = true
 		}
 	}
-	return len(stay)
+	return stay
+}
+
+func union(sets map[string]ownership.Set) ownership.Set {
+	all := ownership.Set{}
+	for _, set := range sets {
+		maps.Copy(all, set)
+	}
+	return all
 }
 
 // pollRecords is how often progress is read from the table.

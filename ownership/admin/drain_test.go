@@ -51,50 +51,70 @@ func TestSetStateOfAClusterThatWasRetiredMeanwhile(t *testing.T) {
 	b.Expect(b.state("a")).To(Equal(ownership.ClusterRetired))
 }
 
-func TestDrainRisks(t *testing.T) {
+func TestPlanDrain(t *testing.T) {
+	plan := func(healthy int, others ...string) admin.DrainPlan {
+		p := admin.DrainPlan{Groups: []admin.GroupDrain{{TargetGroup: arn, Leave: 1, Healthy: healthy}}}
+		for _, id := range others {
+			p.Others = append(p.Others, admin.Cluster{ID: id})
+		}
+		return p
+	}
 	for name, c := range map[string]struct {
 		prepare func(*bench)
 		health  listing
-		floor   int
-		risks   []admin.GroupRisk
+		plan    admin.DrainPlan
 	}{
 		"another cluster serves": {
-			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "healthy"}, 1, []admin.GroupRisk{},
-		},
-		"fewer than the floor": {
-			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "healthy"}, 2, []admin.GroupRisk{{TargetGroup: arn, Healthy: 1}},
+			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "healthy"}, plan(1, "b"),
 		},
 		"another cluster is unhealthy": {
-			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "unhealthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+			func(b *bench) { b.record("b", targets{y}, nil) }, listing{x: "healthy", y: "unhealthy"}, plan(0),
 		},
 		"another cluster lets go": {
-			func(b *bench) { b.record("b", nil, targets{y}) }, listing{x: "healthy", y: "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+			func(b *bench) { b.record("b", nil, targets{y}) }, listing{x: "healthy", y: "healthy"}, plan(0),
 		},
 		"both hold the same target": {
-			func(b *bench) { b.record("b", targets{x}, nil) }, listing{x: "healthy"}, 1, []admin.GroupRisk{},
+			func(b *bench) { b.record("b", targets{x}, nil) }, listing{x: "healthy"}, plan(1, "b"),
+		},
+		"two others hold the same target": {
+			func(b *bench) { b.record("ab", targets{y}, nil); b.record("b", targets{y}, nil) },
+			listing{x: "healthy", y: "healthy"}, plan(1, "ab", "b"),
 		},
 		"another cluster is drained as well": {
 			func(b *bench) {
 				b.record("b", targets{y}, nil)
 				b.Expect(admin.SetState(b.ctx, b.table, "b", ownership.ClusterDrained, ownership.ClusterActive)).To(Succeed())
-			}, listing{x: "healthy", y: "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+			}, listing{x: "healthy", y: "healthy"}, plan(0),
 		},
 		"the group is not shared, and not left": {
-			func(b *bench) { b.alone("a") }, listing{x: "healthy"}, 1, []admin.GroupRisk{},
+			func(b *bench) { b.alone("a") }, listing{x: "healthy"}, admin.DrainPlan{},
 		},
 		"only targets that nobody recorded": {
-			func(*bench) {}, listing{x: "healthy", "10.9.9.9:80": "healthy"}, 1, []admin.GroupRisk{{TargetGroup: arn}},
+			func(*bench) {}, listing{x: "healthy", "10.9.9.9:80": "healthy"}, plan(0),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.record("a", targets{x}, nil)
 			c.prepare(b)
-			risks, err := admin.DrainRisks(t.Context(), b.table, c.health, "a", c.floor)
+			got, err := admin.PlanDrain(t.Context(), b.table, c.health, "a")
 			b.Expect(err).NotTo(HaveOccurred())
-			b.Expect(risks).To(Equal(c.risks))
+			for i, other := range got.Others {
+				got.Others[i] = admin.Cluster{ID: other.ID}
+			}
+			b.Expect(got).To(Equal(c.plan))
 		})
 	}
+}
+
+// The floor is what a group has to keep, so that as many are enough.
+func TestGroupsBelowTheFloor(t *testing.T) {
+	g := NewWithT(t)
+	few, enough := admin.GroupDrain{TargetGroup: "few", Healthy: 1}, admin.GroupDrain{TargetGroup: "enough", Healthy: 2}
+	plan := admin.DrainPlan{Groups: []admin.GroupDrain{few, enough}}
+	g.Expect(plan.Below(2)).To(Equal([]admin.GroupDrain{few}))
+	g.Expect(plan.Below(0)).To(BeEmpty())
+	g.Expect(plan.Groups).To(Equal([]admin.GroupDrain{few, enough}))
 }
 
 func TestWaitEmptyIsForSharedGroups(t *testing.T) {
@@ -113,12 +133,12 @@ func TestDrainOfAClusterWithAnUnreadableRecord(t *testing.T) {
 	b.record("ab", targets{y}, nil)
 	b.table.Break(ownership.Key{Group: arn, Owner: owner("a")}, "attribute held is missing")
 
-	_, err := admin.DrainRisks(t.Context(), b.table, listing{y: "healthy"}, "a", 1)
+	_, err := admin.PlanDrain(t.Context(), b.table, listing{y: "healthy"}, "a")
 	b.Expect(err).To(MatchError(And(ContainSubstring("a/shop/web of target group blue"), ContainSubstring("attribute held is missing"))))
 	_, err = admin.WaitEmpty(t.Context(), b.table, "a", func(int) {})
 	b.Expect(err).To(MatchError(ContainSubstring("attribute held is missing")))
 
-	_, err = admin.DrainRisks(t.Context(), b.table, listing{y: "healthy"}, "ab", 1)
+	_, err = admin.PlanDrain(t.Context(), b.table, listing{y: "healthy"}, "ab")
 	b.Expect(err).NotTo(HaveOccurred())
 }
 

@@ -50,10 +50,17 @@ func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
 	if err != nil {
 		return err
 	}
-	if err := d.check(ctx, s, id); err != nil {
+	if entry.State == ownership.ClusterDrained {
+		if err := a.already(d.change, entry); err != nil || d.dryRun || !d.wait {
+			return err
+		}
+		return a.empties(ctx, s, id, d.timeout)
+	}
+	what, err := a.drained(ctx, s, id, d)
+	if err != nil {
 		return err
 	}
-	going, err := a.confirm(d.change, fmt.Sprintf("Cluster %s becomes Drained: its targets leave all groups that it shares.", id))
+	going, err := a.agree(d.change, what)
 	if err != nil || !going {
 		return err
 	}
@@ -62,7 +69,7 @@ func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
 	}
 	// Another cluster may have been drained since the check. Each of the two
 	// sees the other's state now, since both wrote theirs before looking.
-	if err := d.check(ctx, s, id); err != nil && entry.State == ownership.ClusterActive {
+	if err := d.check(ctx, s, id); err != nil {
 		return errors.Join(err, admin.SetState(ctx, s.table, id, ownership.ClusterActive, ownership.ClusterDrained))
 	}
 	fmt.Fprintf(a.Err, "cluster %s is Drained\n", id)
@@ -72,20 +79,66 @@ func (a *app) drain(ctx context.Context, s *site, id string, d draining) error {
 	return a.empties(ctx, s, id, d.timeout)
 }
 
-// check refuses a drain that leaves others too few healthy targets.
+// drained is what the drain does. One that is forced goes on where that cannot
+// be read.
+func (a *app) drained(ctx context.Context, s *site, id string, d draining) (intent, error) {
+	what := intent{
+		Does:    fmt.Sprintf("Cluster %s becomes Drained: its targets leave all groups that it shares.", id),
+		Cluster: id, State: ownership.ClusterDrained,
+	}
+	plan, err := admin.PlanDrain(ctx, s.table, s, id)
+	if err != nil && d.force {
+		what.Warnings = []string{"what leaves cannot be read: " + err.Error()}
+		return what, nil
+	}
+	if err != nil {
+		return intent{}, err
+	}
+	for _, g := range plan.Groups {
+		what.Groups = append(what.Groups, groupIntent{g.TargetGroup, g.Leave, &g.Healthy})
+	}
+	what.Warnings = a.unheard(plan.Others)
+	return what, d.refuse(id, plan)
+}
+
+// check is refuse, of what is in the table now.
 func (d draining) check(ctx context.Context, s *site, id string) error {
 	if d.force {
 		return nil
 	}
-	risks, err := admin.DrainRisks(ctx, s.table, s, id, d.floor)
+	plan, err := admin.PlanDrain(ctx, s.table, s, id)
 	if err != nil {
 		return err
 	}
-	if len(risks) > 0 {
-		return fmt.Errorf("cluster %s is not drained, because too few healthy targets of other clusters would be left: %s; give --force to drain it all the same",
-			id, describeRisks(risks, d.floor))
+	return d.refuse(id, plan)
+}
+
+// refuse refuses a drain that leaves others too few healthy targets.
+func (d draining) refuse(id string, plan admin.DrainPlan) error {
+	below := plan.Below(d.floor)
+	if d.force || len(below) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("cluster %s is not drained, because too few healthy targets of other clusters would be left: %s; give --force to drain it all the same",
+		id, describe(below, d.floor))
+}
+
+// silence is for how long a cluster is quiet before a drain that relies on it
+// warns: a heartbeat is due every minute at most.
+const silence = 75 * time.Second
+
+// unheard are warnings about clusters that others will rely on.
+func (a *app) unheard(clusters []admin.Cluster) []string {
+	var warnings []string
+	for _, c := range clusters {
+		switch {
+		case c.HeartbeatAt.IsZero():
+			warnings = append(warnings, fmt.Sprintf("%s was never heard of, and its healthy targets are counted on", c.ID))
+		case a.now().Sub(c.HeartbeatAt) > silence:
+			warnings = append(warnings, fmt.Sprintf("%s has been silent for %s by its clock, and its healthy targets are counted on", c.ID, a.age(&c.HeartbeatAt)))
+		}
+	}
+	return warnings
 }
 
 // empties waits for the targets that leave. It is an answer of its own that
@@ -93,20 +146,20 @@ func (d draining) check(ctx context.Context, s *site, id string) error {
 func (a *app) empties(ctx context.Context, s *site, id string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	stay, err := admin.WaitEmpty(ctx, s.table, id, func(left int) { fmt.Fprintf(a.Err, "%d targets left\n", left) })
+	stay, err := admin.WaitEmpty(ctx, s.table, id, func(left int) { fmt.Fprintf(a.Err, "%s left\n", admin.Count(left, "target")) })
 	if err != nil {
 		return fmt.Errorf("wait for the targets of cluster %s to leave: %w; targetctl cluster show %s lists what is left", id, err, id)
 	}
 	if stay > 0 {
-		fmt.Fprintf(a.Err, "%d targets stay, in groups that bindings of cluster %s have for themselves: delete these bindings, or set spec.multiClusterTargetGroup; targetctl cluster show %s lists them\n", stay, id, id)
+		fmt.Fprintf(a.Err, "%s, in groups that bindings of cluster %s have for themselves: delete these bindings, or set spec.multiClusterTargetGroup; targetctl cluster show %s lists them\n", counted(stay, "target", "stay"), id, id)
 		return errFindings
 	}
 	return nil
 }
 
-func describeRisks(risks []admin.GroupRisk, floor int) string {
+func describe(below []admin.GroupDrain, floor int) string {
 	var parts []string
-	for _, r := range risks {
+	for _, r := range below {
 		parts = append(parts, fmt.Sprintf("%s keeps %d of %d", r.TargetGroup.Name(), r.Healthy, floor))
 	}
 	return strings.Join(parts, ", ")
@@ -123,21 +176,31 @@ func (a *app) clusterUndrain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			entry, err := s.table.Cluster(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			going, err := a.confirm(flags, fmt.Sprintf("Cluster %s, which is %s, becomes Active: its controller registers its targets again.", entry.ID, entry.State))
-			if err != nil || !going {
-				return err
-			}
-			if err := admin.SetState(c.Context(), s.table, entry.ID, ownership.ClusterActive, ownership.ClusterDrained, ownership.ClusterRetired); err != nil {
-				return err
-			}
-			fmt.Fprintf(a.Err, "cluster %s is Active\n", entry.ID)
-			return nil
+			return a.undrain(c.Context(), s, args[0], flags)
 		},
 	}
 	flags.bind(c.Flags(), "")
 	return c
+}
+
+func (a *app) undrain(ctx context.Context, s *site, id string, flags change) error {
+	entry, err := s.table.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	if entry.State == ownership.ClusterActive {
+		return a.already(flags, entry)
+	}
+	going, err := a.agree(flags, intent{
+		Does:    fmt.Sprintf("Cluster %s, which is %s, becomes Active: its controller registers its targets again.", id, entry.State),
+		Cluster: id, State: ownership.ClusterActive,
+	})
+	if err != nil || !going {
+		return err
+	}
+	if err := admin.SetState(ctx, s.table, id, ownership.ClusterActive, ownership.ClusterDrained, ownership.ClusterRetired); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Err, "cluster %s is Active\n", id)
+	return nil
 }

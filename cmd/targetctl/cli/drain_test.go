@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,11 +62,6 @@ func TestTwoDrainsAtOnce(t *testing.T) {
 	b.Expect(errs).To(ContainSubstring("blue keeps 0 of 1"))
 	b.Expect(b.state(t, "east")).To(Equal(ownership.ClusterDrained))
 	b.Expect(b.state(t, "west")).To(Equal(ownership.ClusterActive))
-
-	b.table.EditCluster("west", func(c *ownership.Cluster) { c.State = ownership.ClusterDrained })
-	code, _, _ = b.run("cluster", "drain", "west", "--yes")
-	b.Expect(code).To(Equal(exitFailure))
-	b.Expect(b.state(t, "west")).To(Equal(ownership.ClusterDrained), "that was so before")
 }
 
 // A drain that was waited for says what it leaves, and a script can tell.
@@ -82,6 +78,71 @@ func TestDrainLeavesExclusiveGroupsAlone(t *testing.T) {
 	code, _, errs := b.run("cluster", "drain", "west", "--yes", "--wait")
 	b.Expect(code).To(Equal(exitFound), errs)
 	b.Expect(errs).To(ContainSubstring("2 targets stay, in groups that bindings of cluster west have for themselves"))
+}
+
+// What is so already needs no yes, and a drain is waited for all the same.
+func TestStatesThatClustersHaveAlready(t *testing.T) {
+	for line, c := range map[string]struct {
+		state ownership.ClusterState
+		code  int
+		says  string
+	}{
+		"undrain west":                       {ownership.ClusterActive, exitOK, "cluster west is Active already\n"},
+		"undrain west --dry-run":             {ownership.ClusterActive, exitOK, "dry run: cluster west is Active already\n"},
+		"drain west":                         {ownership.ClusterDrained, exitOK, "cluster west is Drained already\n"},
+		"drain west --floor 9":               {ownership.ClusterDrained, exitOK, "cluster west is Drained already\n"},
+		"drain west --dry-run":               {ownership.ClusterDrained, exitOK, "dry run: cluster west is Drained already\n"},
+		"drain west --dry-run --wait":        {ownership.ClusterDrained, exitOK, "dry run: cluster west is Drained already\n"},
+		"drain west --wait --timeout 0s":     {ownership.ClusterDrained, exitFailure, "cluster west is Drained already\ntargetctl: wait for the targets of cluster west"},
+		"drain west --yes --wait -o json":    {ownership.ClusterRetired, exitFailure, "cluster west is Retired: it can become Drained only if it is"},
+		"undrain west --dry-run --yes -o xm": {ownership.ClusterActive, exitUsage, "--output"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			b := newBench(t)
+			b.table.EditCluster("west", func(entry *ownership.Cluster) { entry.State = c.state })
+			code, out, errs := b.run(append([]string{"cluster"}, strings.Fields(line)...)...)
+			b.Expect(code).To(Equal(c.code), errs)
+			b.Expect(errs).To(ContainSubstring(c.says))
+			b.Expect(errs).NotTo(ContainSubstring("Type yes"))
+			b.Expect(out).To(BeEmpty())
+			b.Expect(b.state(t, "west")).To(Equal(c.state))
+		})
+	}
+}
+
+// Who is asked, or tries, is told what leaves each group, what stays, and on
+// whom the group will rely.
+func TestWhatADrainWouldDo(t *testing.T) {
+	b := newBench(t)
+	_, _, errs := b.run("cluster", "drain", "west", "--dry-run")
+	b.Expect(errs).To(Equal("dry run: Cluster west becomes Drained: its targets leave all groups that it shares.\n" +
+		"  blue: 2 targets leave, others keep 1 healthy target\n"))
+	b.table.EditCluster("west", func(c *ownership.Cluster) { c.HeartbeatAt = now.Add(-90 * time.Second) })
+	_, _, errs = b.run("cluster", "drain", "east")
+	b.Expect(errs).To(Equal("Cluster east becomes Drained: its targets leave all groups that it shares.\n" +
+		"  blue: 2 targets leave, others keep 1 healthy target\n" +
+		"warning: west has been silent for 90s by its clock, and its healthy targets are counted on\n" +
+		"Type yes to go on: \ntargetctl: " + errNotConfirmed.Error() + "\n"))
+	b.table.EditCluster("west", func(c *ownership.Cluster) { c.HeartbeatAt = now.Add(-70 * time.Second) })
+	_, _, errs = b.run("cluster", "drain", "east", "--dry-run")
+	b.Expect(errs).NotTo(ContainSubstring("warning"))
+	b.record(t, "north", []ownership.Target{"10.9.9.9:80"}, nil)
+	_, _, errs = b.run("cluster", "drain", "east", "--dry-run")
+	b.Expect(errs).To(ContainSubstring("others keep 2 healthy targets\nwarning: north was never heard of"))
+}
+
+// What cannot be read refuses a drain, unless it is forced.
+func TestForcedDrainOfWhatCannotBeRead(t *testing.T) {
+	b := newBench(t)
+	b.table.Break(ownership.Key{Group: arn, Owner: ownership.Owner{Cluster: "west", Namespace: "shop", Name: "web"}}, "no mode")
+	code, _, errs := b.run("cluster", "drain", "west", "--yes")
+	b.Expect(code).To(Equal(exitFailure))
+	b.Expect(errs).To(ContainSubstring("no mode"))
+	_, _, errs = b.run("cluster", "drain", "west", "--dry-run", "--force")
+	b.Expect(errs).To(ContainSubstring("warning: what leaves cannot be read: the record west/shop/web"))
+	code, _, errs = b.run("cluster", "drain", "west", "--yes", "--force")
+	b.Expect(code).To(Equal(exitOK), errs)
+	b.Expect(b.state(t, "west")).To(Equal(ownership.ClusterDrained))
 }
 
 func TestUndrain(t *testing.T) {

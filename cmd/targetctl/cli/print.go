@@ -12,6 +12,8 @@ import (
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/yaml"
+
+	"target-ownership-controller/ownership/admin"
 )
 
 // print writes the answer in the format that was asked for. Scripts get all
@@ -95,4 +97,12 @@ func orDash(s string) string {
 		return "-"
 	}
 	return s
+}
+
+// counted is a number of things with a verb: 1 target stays, 2 targets stay.
+func counted(n int, things, verb string) string {
+	if n == 1 {
+		verb += "s"
+	}
+	return admin.Count(n, things) + " " + verb
 }
