@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,15 +48,15 @@ func BenchmarkColdStart(b *testing.B) {
 		w.bind(b, fmt.Sprintf("web-%d", i))
 	}
 	for b.Loop() {
-		compared := w.comparisons()
+		compared := w.comparisons(coldBindings)
 		w.sim.ClearJournal()
 		begun := time.Now()
-		process := w.process(b, path)
+		process := w.controller(b, path, table.Start(b))
 		wait(b, compared)
 		w.allReady(b)
 		b.ReportMetric(time.Since(begun).Seconds(), "s-cold-start")
 		b.ReportMetric(resident(b, process.Pid), "MB-resident")
-		end(b, process)
+		end(b, process.Process)
 	}
 	b.ReportMetric(float64(w.sim.Count("", "DescribeTargetGroups")), "DescribeTargetGroups/op")
 	b.ReportMetric(float64(w.sim.Count("", "DescribeTargetHealth")), "DescribeTargetHealth/op")
@@ -62,14 +65,14 @@ func BenchmarkColdStart(b *testing.B) {
 
 // comparisons is closed once as many groups have been listed as there are
 // bindings. A binding that an earlier run left Ready says nothing.
-func (w *world) comparisons() <-chan struct{} {
+func (w *world) comparisons(bindings int) <-chan struct{} {
 	var mu sync.Mutex
 	listed, all := map[string]bool{}, make(chan struct{})
 	w.sim.Intercept(func(c elbsim.Call) elbsim.Fault {
 		mu.Lock()
 		defer mu.Unlock()
 		if c.Action == "DescribeTargetHealth" && !listed[c.Group] {
-			if listed[c.Group] = true; len(listed) == coldBindings {
+			if listed[c.Group] = true; len(listed) == bindings {
 				close(all)
 			}
 		}
@@ -87,20 +90,51 @@ func wait(b *testing.B, done <-chan struct{}) {
 	}
 }
 
-func (w *world) process(b *testing.B, path string) *child.Process {
+// running is a controller as a process.
+type running struct {
+	*child.Process
+	metrics string // URL
+}
+
+func (w *world) controller(b *testing.B, path string, t *table.Table, args ...string) *running {
 	b.Helper()
-	t := table.Start(b)
-	cmd := exec.Command(path,
-		"--cluster-id=idle", "--table="+t.Name, "--region="+table.Region,
-		"--dynamodb-endpoint="+t.Endpoint, "--elbv2-endpoint="+w.sim.URL(),
-		"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	address := child.Address(b)
+	cmd := exec.Command(path, append([]string{
+		"--cluster-id=idle", "--table=" + t.Name, "--region=" + table.Region,
+		"--dynamodb-endpoint=" + t.Endpoint, "--elbv2-endpoint=" + w.sim.URL(),
+		"--leader-elect=false", "--metrics-bind-address=" + address, "--health-probe-bind-address=0",
+	}, args...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.cluster.Kubeconfig, "AWS_ACCESS_KEY_ID=idle", "AWS_SECRET_ACCESS_KEY=idle")
 	process, err := child.Start(cmd, filepath.Join(b.TempDir(), "controller.log"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = process.Kill() })
-	return process
+	return &running{process, "http://" + address + "/metrics"}
+}
+
+// calls are those that the process has made, by service.
+func (r *running) calls(b *testing.B) map[string]float64 {
+	b.Helper()
+	response, err := http.Get(r.metrics)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer response.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	calls := map[string]float64{}
+	for _, m := range families["target_ownership_aws_call_duration_seconds"].GetMetric() {
+		for _, label := range m.GetLabel() {
+			if label.GetName() == "service" {
+				calls[label.GetValue()] += float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return calls
 }
 
 func end(b *testing.B, p *child.Process) {

@@ -17,6 +17,8 @@ import (
 	"github.com/sivchari/kumo"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/wait"
+
+	"target-ownership-controller/test/child"
 )
 
 // Engine is a DynamoDB implementation.
@@ -110,7 +112,11 @@ func dynalite(tb testing.TB) (string, error) {
 		return "", err
 	}
 	// Tables stay in CREATING for a moment, as they do on AWS.
-	cmd := exec.Command(node, script, "--host", "127.0.0.1", "--port", freePort(tb), "--createTableMs", "300", "--deleteTableMs", "0")
+	host, port, err := net.SplitHostPort(child.Address(tb))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(node, script, "--host", host, "--port", port, "--createTableMs", "300", "--deleteTableMs", "0")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		return "", err
@@ -136,18 +142,4 @@ func listening(tb testing.TB, lines *bufio.Scanner) string {
 	}
 	tb.Fatalf("dynalite ended before it listened: %v", lines.Err())
 	return ""
-}
-
-func freePort(tb testing.TB) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return port
 }
