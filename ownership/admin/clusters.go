@@ -130,20 +130,9 @@ func ShowCluster(ctx context.Context, table Table, id string, watch time.Duratio
 	if err != nil {
 		return ClusterDetail{}, err
 	}
-	detail := ClusterDetail{Cluster: newCluster(entry), ReadAt: readAt, Records: []Share{}}
-	groups, err := groupsOf(ctx, table, id)
-	if err != nil {
+	detail := ClusterDetail{Cluster: newCluster(entry), ReadAt: readAt}
+	if detail.Records, detail.Unreadable, err = Shares(ctx, table, id); err != nil {
 		return ClusterDetail{}, err
-	}
-	for _, g := range groups {
-		for _, r := range g.of(id) {
-			detail.Records = append(detail.Records, Share{g.ARN, r.Owner.String(), len(r.Held), len(r.Releasing), r.UpdatedAt})
-		}
-		for _, u := range g.Unreadable {
-			if ofCluster(u.Owner, id) {
-				detail.Unreadable = append(detail.Unreadable, Unreadable{fmt.Sprintf("%s in %s", u.Owner, g.ARN.Name()), u.Reason})
-			}
-		}
 	}
 	if watch == 0 {
 		return detail, nil
@@ -152,6 +141,27 @@ func ShowCluster(ctx context.Context, table Table, id string, watch time.Duratio
 	err = list.watch(ctx, table, watch)
 	detail.Cluster, detail.ReadAt = list.Clusters[0], list.ReadAt
 	return detail, err
+}
+
+// Shares are the records of a cluster, which may have no entry, in the order
+// of the groups, and those that cannot be read. Errors are those of the table.
+func Shares(ctx context.Context, store ownership.Store, cluster string) ([]Share, []Unreadable, error) {
+	groups, err := groupsOf(ctx, store, cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	shares, unread := []Share{}, []Unreadable(nil)
+	for _, g := range groups {
+		for _, r := range g.of(cluster) {
+			shares = append(shares, Share{g.ARN, r.Owner.String(), len(r.Held), len(r.Releasing), r.UpdatedAt})
+		}
+		for _, u := range g.Unreadable {
+			if ofCluster(u.Owner, cluster) {
+				unread = append(unread, Unreadable{fmt.Sprintf("%s in %s", u.Owner, g.ARN.Name()), u.Reason})
+			}
+		}
+	}
+	return shares, unread, nil
 }
 
 // groupRecords is one complete reading of a group.

@@ -22,7 +22,17 @@ func TestDryRunsForScripts(t *testing.T) {
 			Cluster: "west", State: ownership.ClusterDrained,
 			Groups: []groupIntent{{TargetGroup: arn, Targets: 2, Healthy: new(1)}},
 		},
-		"cluster undrain west": {Does: "cluster west is Active already", Cluster: "west", State: ownership.ClusterActive},
+		"cluster retire west": {
+			Does:    "The targets of cluster west that are not healthy leave their groups, where no other owner holds them. The cluster becomes Retired.",
+			Cluster: "west", State: ownership.ClusterRetired, Groups: []groupIntent{{TargetGroup: arn, Targets: 2}},
+		},
+		"release --cluster west --group blue --force": {
+			Does:    "The targets of cluster west leave target group blue, where no other owner holds them.",
+			Cluster: "west", Groups: []groupIntent{{TargetGroup: arn, Targets: 2}},
+		},
+		"table create --table other": {Does: "Table other is created.", Table: "other"},
+		"table create":               {Does: "table target-ownership is there already, and as it has to be", Table: "target-ownership"},
+		"cluster undrain west":       {Does: "cluster west is Active already", Cluster: "west", State: ownership.ClusterActive},
 	} {
 		t.Run(line, func(t *testing.T) {
 			b := newBench(t)

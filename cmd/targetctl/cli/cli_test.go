@@ -64,12 +64,14 @@ type bench struct {
 	table   *memory.Table
 	health  fakeGroups
 	examine func(context.Context, doctor.Scope) (doctor.Report, error)
+	tables  map[string]error // what is wrong with each
 }
 
 func newBench(t *testing.T) *bench {
 	b := &bench{WithT: NewWithT(t), table: memory.New(), health: fakeGroups{
 		"10.0.0.1:80": elb.Healthy, "10.0.0.2:80": elb.Unhealthy, "10.9.9.9:80": elb.Healthy,
 	}}
+	b.tables = map[string]error{"target-ownership": nil, "other": ownership.ErrTableMissing, "new": ownership.ErrTableCreating, "strange": errors.New("other keys")}
 	for id, seen := range map[string]time.Duration{"east": 5 * time.Second, "west": 3 * time.Hour} {
 		b.Expect(b.table.PutCluster(t.Context(), ownership.Cluster{
 			ID: id, Fingerprint: "uid-" + id, State: ownership.ClusterActive, HeartbeatSeq: 7, HeartbeatAt: now.Add(-seen),
@@ -107,8 +109,12 @@ func (b *bench) reading(stdin io.Reader, line ...string) (code int, stdout, stde
 	var out, errs bytes.Buffer
 	a := &app{
 		Streams: Streams{In: stdin, Out: &out, Err: &errs},
-		connect: func(context.Context, awsconfig.Site) (*site, error) {
-			return &site{table: b.table, history: b.table, groups: b.health, examine: b.examine}, nil
+		connect: func(_ context.Context, s awsconfig.Site) (*site, error) {
+			return &site{
+				region: "eu-west-1", table: b.table, history: b.table, groups: b.health, examine: b.examine,
+				verify: func(context.Context) error { return b.tables[s.Table] },
+				create: func(context.Context) error { b.tables[s.Table] = nil; return nil },
+			}, nil
 		},
 		now: func() time.Time { return now },
 	}

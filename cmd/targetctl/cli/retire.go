@@ -77,11 +77,11 @@ func (a *app) leave(ctx context.Context, l leaving) error {
 			return err
 		}
 	}
-	what, err := l.plan(ctx, s)
+	what, err := l.plan(ctx, s, out.Only)
 	if err != nil {
 		return err
 	}
-	if going, err := a.confirm(l.change, what); err != nil || !going {
+	if going, err := a.agree(l.change, what); err != nil || !going {
 		return err
 	}
 	if err := a.prove(ctx, s, l); err != nil {
@@ -92,7 +92,7 @@ func (a *app) leave(ctx context.Context, l leaving) error {
 		return err
 	}
 	if stay > 0 {
-		fmt.Fprintf(a.Err, "%d targets stay because they are healthy: --force takes them out as well\n", stay)
+		fmt.Fprintf(a.Err, "%s: --force takes healthy ones out as well\n", counted(stay, "healthy target", "stay"))
 	}
 	return nil
 }
@@ -117,26 +117,52 @@ func (a *app) tell(ctx context.Context, s *site) func(ownership.Key, []history.E
 
 // plan says what is about to be done. A cluster that has neither an entry nor
 // records is misspelt.
-func (l leaving) plan(ctx context.Context, s *site) (string, error) {
-	keys, err := s.table.Groups(ctx, l.cluster)
+func (l leaving) plan(ctx context.Context, s *site, only ownership.GroupARN) (intent, error) {
+	shares, unread, err := admin.Shares(ctx, s.table, l.cluster)
 	if err != nil {
-		return "", err
+		return intent{}, err
 	}
-	if _, err := s.table.Cluster(ctx, l.cluster); err != nil && (l.retire || len(keys) == 0 || !errors.Is(err, ownership.ErrNotFound)) {
-		return "", err
+	recorded := len(shares)+len(unread) > 0
+	if _, err := s.table.Cluster(ctx, l.cluster); err != nil && (l.retire || !recorded || !errors.Is(err, ownership.ErrNotFound)) {
+		return intent{}, err
 	}
-	which := "that are not healthy "
+	what := intent{Does: l.does(), Cluster: l.cluster, Groups: perGroup(shares, only)}
+	if l.retire {
+		what.State = ownership.ClusterRetired
+	}
+	for _, u := range unread {
+		what.Warnings = append(what.Warnings, fmt.Sprintf("%s cannot be read: %s", u.Item, u.Reason))
+	}
+	return what, nil
+}
+
+func (l leaving) does() string {
+	which, from, then := "that are not healthy ", "their groups", ""
 	if l.force {
 		which = ""
 	}
-	what := fmt.Sprintf("The targets of cluster %s %sleave their groups, where no other owner holds them: %d records.", l.cluster, which, len(keys))
 	if l.group != "" {
-		what = fmt.Sprintf("The targets of cluster %s %sleave target group %s, where no other owner holds them.", l.cluster, which, l.group)
+		from = "target group " + l.group
 	}
 	if l.retire {
-		what += " The cluster becomes Retired."
+		then = " The cluster becomes Retired."
 	}
-	return what, nil
+	return fmt.Sprintf("The targets of cluster %s %sleave %s, where no other owner holds them.%s", l.cluster, which, from, then)
+}
+
+// perGroup is how many targets the records have in each group, or in one.
+func perGroup(shares []admin.Share, only ownership.GroupARN) []groupIntent {
+	var groups []groupIntent
+	for _, share := range shares {
+		if only != "" && share.TargetGroup != only {
+			continue
+		}
+		if n := len(groups); n == 0 || groups[n-1].TargetGroup != share.TargetGroup {
+			groups = append(groups, groupIntent{TargetGroup: share.TargetGroup})
+		}
+		groups[len(groups)-1].Targets += share.Held + share.Releasing
+	}
+	return groups
 }
 
 // prove watches for heartbeats and then retires the cluster.
@@ -148,7 +174,11 @@ func (a *app) prove(ctx context.Context, s *site, l leaving) error {
 	if !l.retire {
 		return nil
 	}
-	return admin.SetState(ctx, s.table, l.cluster, ownership.ClusterRetired, ownership.ClusterActive, ownership.ClusterDrained)
+	if err := admin.SetState(ctx, s.table, l.cluster, ownership.ClusterRetired, ownership.ClusterActive, ownership.ClusterDrained); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Err, "cluster %s is Retired\n", l.cluster)
+	return nil
 }
 
 func (a *app) progress(p admin.Progress) {
@@ -156,8 +186,8 @@ func (a *app) progress(p admin.Progress) {
 	case p.Completed && p.Left == 0:
 		fmt.Fprintf(a.Err, "%s: %s is done\n", p.Key.Group.Name(), p.Key.Owner)
 	case p.Completed:
-		fmt.Fprintf(a.Err, "%s: %s keeps %d healthy targets\n", p.Key.Group.Name(), p.Key.Owner, p.Healthy)
+		fmt.Fprintf(a.Err, "%s: %s keeps %s\n", p.Key.Group.Name(), p.Key.Owner, admin.Count(p.Healthy, "healthy target"))
 	default:
-		fmt.Fprintf(a.Err, "%s: %s has %d targets: %s\n", p.Key.Group.Name(), p.Key.Owner, p.Left, p.Summary)
+		fmt.Fprintf(a.Err, "%s: %s has %s: %s\n", p.Key.Group.Name(), p.Key.Owner, admin.Count(p.Left, "target"), p.Summary)
 	}
 }

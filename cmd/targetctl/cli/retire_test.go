@@ -25,7 +25,7 @@ func TestRetire(t *testing.T) {
 	}{
 		"silent": {
 			line: "cluster retire west --yes", code: exitOK, state: ownership.ClusterRetired,
-			group: []ownership.Target{"10.0.0.1:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "2 targets stay because they are healthy",
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "2 healthy targets stay: --force",
 		},
 		"alive": {
 			line: "cluster retire west --yes", alive: true, code: exitFailure, state: ownership.ClusterActive,
@@ -33,7 +33,7 @@ func TestRetire(t *testing.T) {
 		},
 		"forced": {
 			line: "cluster retire west --yes --force", code: exitOK, state: ownership.ClusterRetired,
-			group: []ownership.Target{"10.0.0.1:80", "10.9.9.9:80"}, says: "blue: west/shop/web is done",
+			group: []ownership.Target{"10.0.0.1:80", "10.9.9.9:80"}, says: "\ncluster west is Retired\nblue: west/shop/web",
 		},
 		"alive, and forced": {
 			line: "cluster retire west --yes --force", alive: true, code: exitFailure, state: ownership.ClusterActive,
@@ -41,11 +41,11 @@ func TestRetire(t *testing.T) {
 		},
 		"dry run": {
 			line: "cluster retire west --dry-run", code: exitOK, state: ownership.ClusterActive,
-			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "The cluster becomes Retired.",
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "The cluster becomes Retired.\n  blue: 3 targets\n",
 		},
 		"release": {
 			line: "release --cluster west --group blue --yes", code: exitOK, state: ownership.ClusterActive,
-			group: []ownership.Target{"10.0.0.1:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "2 targets stay",
+			group: []ownership.Target{"10.0.0.1:80", "10.0.0.5:80", "10.9.9.9:80"}, says: "2 healthy targets stay",
 		},
 		"release of nobody": {
 			line: "release --cluster wst --yes", code: exitFailure, state: ownership.ClusterActive,
