@@ -24,15 +24,25 @@ type Peer struct {
 	// from after the reading that first saw the heartbeat to before the last
 	// one, on our own monotonic clock. It starts at zero when we start.
 	Silent time.Duration
+	// Left is true of a drained cluster whose heartbeat stands still and that
+	// has no targets: its controller was uninstalled, and nobody misses it.
+	Left bool
+}
+
+// PeerTable is where the clusters and their records are.
+type PeerTable interface {
+	ownership.Registry
+	// Groups is that of [ownership.Store].
+	Groups(ctx context.Context, clusterID string) ([]ownership.Key, error)
 }
 
 // Peers watches the heartbeats of the other clusters, for status and metrics.
 // It removes nothing: a cluster whose controller is down may still serve. It
 // is a manager.Runnable of the leader, and safe for concurrent use.
 type Peers struct {
-	registry ownership.Registry
-	self     string
-	outage   outage
+	table  PeerTable
+	self   string
+	outage outage
 
 	mu        sync.Mutex
 	sightings map[string]heartbeatSighting
@@ -48,8 +58,8 @@ type heartbeatSighting struct {
 }
 
 // NewPeers returns the peers of the cluster with the ID self, none seen yet.
-func NewPeers(registry ownership.Registry, self string) *Peers {
-	return &Peers{registry: registry, self: self, outage: outage{name: "peers"}}
+func NewPeers(table PeerTable, self string) *Peers {
+	return &Peers{table: table, self: self, outage: outage{name: "peers"}}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -68,19 +78,20 @@ func (p *Peers) Start(ctx context.Context) error {
 	}
 }
 
-// Observe reads the registry once, with one query, and returns the other
-// clusters by ID. An error, of a class of package ownership, leaves what was
+// Observe reads the registry once, with one query and one more for each
+// drained cluster, and returns the other clusters by ID. An error, of a class of package ownership, leaves what was
 // seen before: a cluster is not silent because we cannot see it. So does an
 // entry that cannot be read, for its cluster.
 func (p *Peers) Observe(ctx context.Context) (map[string]Peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, peersTimeout)
 	defer cancel()
 	began := time.Now()
-	read, err := p.registry.Clusters(ctx)
+	read, err := p.table.Clusters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the clusters: %w", err)
 	}
 	ended := time.Now()
+	empty, err := p.empty(ctx, read.Clusters)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +106,8 @@ func (p *Peers) Observe(ctx context.Context) (map[string]Peer, error) {
 			s = heartbeatSighting{fingerprint: c.Fingerprint, seq: c.HeartbeatSeq, first: ended}
 		}
 		sightings[c.ID] = s
-		peers[c.ID] = Peer{State: c.State, Silent: max(0, began.Sub(s.first))}
+		silent := max(0, began.Sub(s.first))
+		peers[c.ID] = Peer{State: c.State, Silent: silent, Left: silent > 0 && empty[c.ID]}
 	}
 	for _, u := range read.Unreadable {
 		if s, seen := p.sightings[u.Owner]; seen {
@@ -104,7 +116,23 @@ func (p *Peers) Observe(ctx context.Context) (map[string]Peer, error) {
 	}
 	p.tell(ctx, read.Unreadable)
 	p.sightings, p.peers = sightings, peers
-	return maps.Clone(peers), nil
+	return maps.Clone(peers), err
+}
+
+// empty are the drained clusters that have no records. What cannot be read
+// now is as it was seen before.
+func (p *Peers) empty(ctx context.Context, clusters []ownership.Cluster) (map[string]bool, error) {
+	empty, failed, before := map[string]bool{}, error(nil), p.Seen()
+	for _, c := range clusters {
+		if c.ID == p.self || c.State != ownership.ClusterDrained {
+			continue
+		}
+		records, err := p.table.Groups(ctx, c.ID)
+		if empty[c.ID] = len(records) == 0; err != nil {
+			empty[c.ID], failed = before[c.ID].Left, fmt.Errorf("read what cluster %s has: %w", c.ID, err)
+		}
+	}
+	return empty, failed
 }
 
 // tell names entries that cannot be read, each once as long as it stays so.

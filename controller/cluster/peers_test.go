@@ -46,7 +46,7 @@ func TestWhatEndsASilence(t *testing.T) {
 		"a heartbeat":               {func(c *ownership.Cluster) { c.HeartbeatSeq = 8 }, 0},
 		"a table from yesterday":    {func(c *ownership.Cluster) { c.HeartbeatSeq = 3 }, 0},
 		"another cluster's claim":   {func(c *ownership.Cluster) { c.Fingerprint = "uid-h" }, 0},
-		"not an operator's command": {func(c *ownership.Cluster) { c.State = ownership.ClusterDrained }, time.Minute},
+		"not an operator's command": {func(c *ownership.Cluster) { c.State = ownership.ClusterRetired }, time.Minute},
 		"not a wall clock":          {func(c *ownership.Cluster) { c.HeartbeatAt = time.Now() }, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +67,50 @@ func TestWhatEndsASilence(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What was uninstalled after a drain stays in the registry, and nobody is to
+// look after it.
+func TestADrainedClusterWithoutTargetsHasLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table := memory.New()
+		drained := green(7)
+		drained.State = ownership.ClusterDrained
+		put(t, table, drained)
+		record := ownership.Record{
+			Group:      "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/web/0123456789abcdef",
+			Owner:      ownership.Owner{Cluster: "green", Namespace: "shop", Name: "web"},
+			BindingUID: "uid",
+			Held:       map[ownership.Target]time.Time{"10.0.0.5:8080": {}},
+			Revision:   ownership.Revision{Version: 1, WriteID: newID()},
+		}
+		g.Expect(table.Put(t.Context(), record, ownership.Revision{})).To(Succeed())
+		peers := cluster.NewPeers(table, "blue")
+		start(t, peers)
+		pass(time.Minute)
+		g.Expect(peers.Seen()).To(HaveKeyWithValue("green", cluster.Peer{State: ownership.ClusterDrained, Silent: time.Minute}))
+
+		g.Expect(table.Delete(t.Context(), record)).To(Succeed())
+		pass(time.Minute)
+		left := cluster.Peer{State: ownership.ClusterDrained, Silent: 2 * time.Minute, Left: true}
+		g.Expect(peers.Seen()).To(HaveKeyWithValue("green", left))
+		table.Intercept(onlyFor(memory.Clusters))
+		pass(time.Minute)
+		left.Silent += time.Minute
+		g.Expect(peers.Seen()).To(HaveKeyWithValue("green", left), "nobody can tell otherwise")
+
+		table.Intercept(nil)
+		drained.HeartbeatSeq++
+		put(t, table, drained)
+		pass(30 * time.Second)
+		g.Expect(peers.Seen()).To(HaveKeyWithValue("green", cluster.Peer{State: ownership.ClusterDrained}), "it is back")
+		pass(time.Minute)
+		active := green(8)
+		put(t, table, active)
+		pass(30 * time.Second)
+		g.Expect(peers.Seen()["green"].Left).To(BeFalse(), "it is to serve")
+	})
 }
 
 func TestBlindnessIsNotSilence(t *testing.T) {

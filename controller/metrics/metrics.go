@@ -72,7 +72,7 @@ func Collectors() []prometheus.Collector { return append(slices.Clone(ours), Pee
 
 var silent = prometheus.NewDesc(
 	"target_ownership_cluster_silent_seconds",
-	"Seconds that the heartbeat of another cluster has stood still, seen on this one's clock, by its cluster ID and state.",
+	"Seconds that the heartbeat of another cluster has stood still, seen on this one's clock, by its cluster ID and state. A drained cluster that is silent and has no targets has left, and has no series.",
 	[]string{"peer", "state"}, nil)
 
 // Peers reports what is seen of the other clusters.
@@ -86,6 +86,9 @@ func (Peers) Describe(descs chan<- *prometheus.Desc) { descs <- silent }
 // Collect implements prometheus.Collector.
 func (p Peers) Collect(values chan<- prometheus.Metric) {
 	for id, peer := range p.Seen() {
+		if peer.Left {
+			continue
+		}
 		values <- prometheus.MustNewConstMetric(silent, prometheus.GaugeValue, peer.Silent.Seconds(), id, string(peer.State))
 	}
 }

@@ -100,6 +100,20 @@ func TestTheSeriesOfADeletedBindingVanish(t *testing.T) {
 	}
 }
 
+// A cluster that has left does not make the others alert for ever.
+func TestAClusterThatHasLeftHasNoSeries(t *testing.T) {
+	g, r := NewWithT(t), prometheus.NewRegistry()
+	g.Expect(r.Register(metrics.Peers{Seen: func() map[string]cluster.Peer {
+		return map[string]cluster.Peer{
+			"gone":   {State: ownership.ClusterDrained, Silent: time.Hour, Left: true},
+			"silent": {State: ownership.ClusterDrained, Silent: time.Hour},
+		}
+	}})).To(Succeed())
+	series := gather(g, r)["target_ownership_cluster_silent_seconds"]
+	g.Expect(series).To(HaveLen(1))
+	g.Expect(labelled(series, "peer", "silent")).To(HaveLen(1))
+}
+
 // The time that a target is blocked goes on while no pass is made.
 func TestBlockedSecondsGoOn(t *testing.T) {
 	g := NewWithT(t)
