@@ -63,6 +63,18 @@ func ParseOwner(s string) (Owner, error) {
 	return Owner{Cluster: parts[0], Namespace: parts[1], Name: parts[2]}, nil
 }
 
+// SharedPrefix begins the name of an owner that is a SharedTargetGroupBinding.
+// No object of Kubernetes has a colon in its name.
+const SharedPrefix = "stgb:"
+
+// Object returns the binding as kubectl names it: describe KIND NAME.
+func (o Owner) Object() (kind, name string) {
+	if name, shared := strings.CutPrefix(o.Name, SharedPrefix); shared {
+		return "sharedtargetgroupbinding", name
+	}
+	return "targetgroupbinding", o.Name
+}
+
 var clusterID = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$`)
 
 // ValidateClusterID says what is wrong with a cluster ID. EKS cluster names

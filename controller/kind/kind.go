@@ -13,6 +13,7 @@ import (
 
 	shared "target-ownership-controller/controller/api/shared/v1beta1"
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/ownership"
 )
 
 // Kind is a kind of binding. The zero value is none.
@@ -50,7 +51,7 @@ var (
 	SharedTargetGroupBinding = Kind{
 		Name: "SharedTargetGroupBinding", Version: shared.GroupVersion, Resource: "sharedtargetgroupbindings",
 		Shared: true, AddToScheme: shared.AddToScheme,
-		owners: "stgb:",
+		owners: ownership.SharedPrefix,
 		empty:  func() client.Object { return &shared.SharedTargetGroupBinding{} },
 		view: func(o client.Object) *v1beta1.TargetGroupBinding {
 			return (*v1beta1.TargetGroupBinding)(o.(*shared.SharedTargetGroupBinding))

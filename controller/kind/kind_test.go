@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"target-ownership-controller/controller/kind"
+	"target-ownership-controller/ownership"
 )
 
 // An owner's name leads back to its binding, and to none of another kind.
@@ -22,6 +23,16 @@ func TestOwnersOfAllKindsAreApart(t *testing.T) {
 		}
 	}
 	g.Expect(kind.TargetGroupBinding.Owner("web")).To(Equal("web"), "as in every record written so far")
+}
+
+// What people are told to type is about the right kind.
+func TestOwnersAreNamedAsKubectlNamesThem(t *testing.T) {
+	g := NewWithT(t)
+	for _, k := range kind.All {
+		resource, name := ownership.Owner{Cluster: "east", Namespace: "shop", Name: k.Owner("web")}.Object()
+		g.Expect(resource+"s").To(Equal(k.Resource), "kubectl knows the singular too")
+		g.Expect(name).To(Equal("web"))
+	}
 }
 
 // A view is the object itself.

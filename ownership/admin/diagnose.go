@@ -118,13 +118,14 @@ func clusterOf(o Owner) string {
 	return cluster
 }
 
-// binding is what an owner is called in its cluster.
+// binding is the command that shows the binding of an owner in its cluster.
 func binding(o Owner) string {
-	parts := strings.SplitN(o.Owner, "/", 3)
-	if len(parts) != 3 {
+	owner, err := ownership.ParseOwner(o.Owner)
+	if err != nil {
 		return o.Owner
 	}
-	return fmt.Sprintf("kubectl -n %s describe targetgroupbinding %s", parts[1], parts[2])
+	kind, name := owner.Object()
+	return fmt.Sprintf("kubectl -n %s describe %s %s", owner.Namespace, kind, name)
 }
 
 // Count is a number of things in words: 1 target, 2 targets.

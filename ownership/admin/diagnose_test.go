@@ -144,6 +144,16 @@ func TestDiagnose(t *testing.T) {
 			check: admin.CheckGroupMissing, where: "group blue", what: "no such target group", do: "kubectl -n shop describe targetgroupbinding web",
 			besides: []admin.Check{admin.CheckGroupMissing},
 		},
+		"a group is gone that a SharedTargetGroupBinding names": {
+			fault: func(b *bench, l listings) {
+				delete(l, arn)
+				shared := ownership.Owner{Cluster: "b", Namespace: "shop", Name: "stgb:api"}
+				r := ownership.Record{Group: arn, Owner: shared, BindingUID: "uid", Revision: ownership.Revision{Version: 1, WriteID: "w"}}.Clone()
+				b.Expect(b.table.Put(b.ctx, r, ownership.Revision{})).To(Succeed())
+			},
+			check: admin.CheckGroupMissing, where: "group blue", what: "the record of b/shop/stgb:api", do: "kubectl -n shop describe sharedtargetgroupbinding api",
+			besides: []admin.Check{admin.CheckGroupMissing, admin.CheckGroupMissing},
+		},
 		"a group of another region": {
 			fault: func(b *bench, l listings) {
 				r := ownership.Record{Group: elsewhere, Owner: owner("b"), BindingUID: "uid", Revision: ownership.Revision{Version: 1, WriteID: "w"}}.Clone()
