@@ -147,11 +147,11 @@ func TestDiagnose(t *testing.T) {
 		"a group is gone that a SharedTargetGroupBinding names": {
 			fault: func(b *bench, l listings) {
 				delete(l, arn)
-				shared := ownership.Owner{Cluster: "b", Namespace: "shop", Name: "stgb:api"}
+				shared := ownership.Owner{Cluster: "a", Namespace: "shop", Name: "stgb:api"}
 				r := ownership.Record{Group: arn, Owner: shared, BindingUID: "uid", Revision: ownership.Revision{Version: 1, WriteID: "w"}}.Clone()
 				b.Expect(b.table.Put(b.ctx, r, ownership.Revision{})).To(Succeed())
 			},
-			check: admin.CheckGroupMissing, where: "group blue", what: "the record of b/shop/stgb:api", do: "kubectl -n shop describe sharedtargetgroupbinding api",
+			check: admin.CheckGroupMissing, where: "group blue", what: "the record of a/shop/stgb:api", do: "kubectl -n shop describe sharedtargetgroupbinding api",
 			besides: []admin.Check{admin.CheckGroupMissing, admin.CheckGroupMissing},
 		},
 		"a group of another region": {
