@@ -16,6 +16,9 @@ type Explanation struct {
 	Target      ownership.Target   `json:"target"`
 	Health      string             `json:"health"`
 	Entries     []Entry            `json:"entries"`
+	// Leaving: it is in no record any more, and the load balancer ends its
+	// connections.
+	Leaving bool `json:"leaving,omitempty"`
 	// Unrecorded is what bindings do about a target that no record names.
 	Unrecorded []Verdict    `json:"unrecorded,omitempty"`
 	Unreadable []Unreadable `json:"unreadable,omitempty"`
@@ -57,7 +60,11 @@ func Explain(ctx context.Context, table Table, lister Lister, group ownership.Gr
 		}
 	}
 	slices.SortFunc(e.Entries, func(a, b Entry) int { return strings.Compare(a.Owner, b.Owner) })
-	if len(e.Entries) == 0 {
+	switch {
+	case len(e.Entries) > 0:
+	case e.Health == draining:
+		e.Leaving = true
+	default:
 		e.Unrecorded = seen.unrecorded(t)
 	}
 	return e, nil

@@ -41,7 +41,7 @@ func (h Health) of(t ownership.Target) string {
 }
 
 // Target is a target as its owner's record has it. An external one is in no
-// record, and has health alone.
+// record, and has no entry.
 type Target struct {
 	Target ownership.Target `json:"target"`
 	Entry  string           `json:"entry,omitempty"` // held or releasing
@@ -53,6 +53,9 @@ type Target struct {
 	// Blocked: it is held, and waits until another owner that takes it out is
 	// done.
 	Blocked bool `json:"blocked,omitempty"`
+	// Leaving: it is in no record any more, and the load balancer ends its
+	// connections.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // Owner is an owner of targets in a group.
@@ -169,7 +172,7 @@ func (s sight) external() []Target {
 	out := []Target{}
 	for _, t := range slices.Sorted(maps.Keys(s.health)) {
 		if !recorded[t] {
-			out = append(out, Target{Target: t, Health: s.health[t]})
+			out = append(out, Target{Target: t, Health: s.health[t], Leaving: s.health[t] == draining})
 		}
 	}
 	return out

@@ -54,6 +54,8 @@ func TestWhatNeedsAttention(t *testing.T) {
 	tab.do(chromedp.Click(chromedp.CSS(".group")), chromedp.WaitVisible(chromedp.CSS(".history")))
 	detail := read[string](tab, `document.querySelector(".detail").innerText`)
 	tab.Expect(detail).To(ContainSubstring("no record names it"))
+	tab.Expect(detail).To(MatchRegexp(`10\.0\.7\.9:8080\s+draining\s+in no record any more\s+leaving`))
+	tab.Expect(read[string](tab, `document.querySelector("#groups tr.row td:last-child").innerText`)).To(Equal("1 target"))
 	tab.Expect(detail).To(MatchRegexp(`blocked 10\.0\.7\.7:8080: another owner is taking it out \(north/shop/checkout\)`))
 	tab.photo("busy", "light")
 	tab.photo("busy", "dark")

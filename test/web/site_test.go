@@ -135,7 +135,7 @@ func busy(t *testing.T) *site {
 	s.record(t, "checkout", west, entries{"10.0.2.8:8080": 5 * time.Hour, "10.0.2.9:8080": 5 * time.Hour, "10.0.2.10:8080": 5 * time.Hour}, nil)
 	s.record(t, "checkout", north, nil, entries{"10.0.7.7:8080": 40 * time.Second, "10.0.7.8:8080": 40 * time.Second})
 	s.lists("checkout", append(states, "10.0.2.8:8080", "healthy", "10.0.2.9:8080", "healthy", "10.0.2.10:8080", "unhealthy",
-		"10.0.7.7:8080", "draining", "10.0.7.8:8080", "draining", "10.9.9.9:8080", "healthy")...)
+		"10.0.7.7:8080", "draining", "10.0.7.8:8080", "draining", "10.0.7.9:8080", "draining", "10.9.9.9:8080", "healthy")...)
 	s.record(t, "search", owner("east", "find", "search"), entries{"10.0.1.31:9200": 26 * time.Hour, "10.0.1.32:9200": time.Minute}, nil)
 	s.record(t, "search", owner("north", "find", "search"), entries{"10.0.7.40:9200": 3 * 24 * time.Hour}, nil)
 	s.lists("search", "10.0.1.31:9200", "healthy", "10.0.1.32:9200", "initial", "10.0.7.40:9200", "healthy")

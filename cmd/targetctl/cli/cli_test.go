@@ -185,6 +185,25 @@ no record names it
 	}
 }
 
+// A target that has just left is nobody's, and no stranger.
+func TestTargetsThatHaveLeft(t *testing.T) {
+	b := newBench(t)
+	b.health["10.0.0.7:80"] = elb.Draining
+	_, out, _ := b.run("owners", "blue")
+	b.Expect(out).To(ContainSubstring("10.0.0.7:80   draining         -           -       leaving: connections end (targetctl history tells who took it out)\n"))
+	b.Expect(out).To(ContainSubstring("10.9.9.9:80   healthy          -           -       external: no record names it\n"))
+	_, out, _ = b.run("explain", "blue", "10.0.0.7:80")
+	b.Expect(out).To(Equal("10.0.0.7:80 in blue: draining\n\nit leaves: no record names it any more, and its connections end\n" +
+		"  targetctl history blue 10.0.0.7:80 tells who took it out\n"))
+	// One that a record names is that owner's.
+	b.health["10.0.0.2:80"] = elb.Draining
+	_, out, _ = b.run("explain", "blue", "10.0.0.2:80")
+	b.Expect(out).To(ContainSubstring("west/shop/web: releasing"))
+	b.Expect(out).NotTo(ContainSubstring("it leaves"))
+	_, out, _ = b.run("owners", "blue")
+	b.Expect(out).To(MatchRegexp(`10\.0\.0\.2:80 +draining +releasing +\S+ +west/shop/web\n`))
+}
+
 // What takes long to read after the entry makes its heartbeat no older.
 func TestHeartbeatBesideRecordsThatTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -48,7 +48,11 @@ func (a *app) showOwners(w io.Writer, o admin.Owners) {
 		}
 	}
 	for _, t := range o.External {
-		targets = append(targets, []string{string(t.Target), t.Health, "-", "-", "external: no record names it"})
+		whose := "external: no record names it"
+		if t.Leaving {
+			whose = "leaving: connections end (targetctl history tells who took it out)"
+		}
+		targets = append(targets, []string{string(t.Target), t.Health, "-", "-", whose})
 	}
 	a.grid(w, owners)
 	fmt.Fprintln(w)
@@ -91,6 +95,9 @@ func (a *app) showExplanation(w io.Writer, e admin.Explanation) {
 		fmt.Fprintf(w, "\n%s: %s for %s, cluster %s, heartbeat %s ago\n", entry.Owner, a.paint(entry.Entry),
 			a.age(&entry.Since), orDash(string(entry.State)), a.age(entry.HeartbeatAt))
 		verdicts(w, entry.Verdicts)
+	}
+	if e.Leaving {
+		fmt.Fprintf(w, "\nit leaves: no record names it any more, and its connections end\n  targetctl history %s %s tells who took it out\n", e.TargetGroup.Name(), e.Target)
 	}
 	if len(e.Unrecorded) > 0 {
 		fmt.Fprintf(w, "\nno record names it\n")

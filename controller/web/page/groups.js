@@ -129,7 +129,7 @@ function share(c) {
 }
 
 function external(group) {
-  const n = group.external.length;
+  const n = group.external.filter((t) => !t.leaving).length;
   return n === 0 ? el("td", { class: "dim" }, el("span", { "aria-label": "none" }, "–")) : el("td", {}, mark(plural(n, "target"), "external"));
 }
 
@@ -138,7 +138,7 @@ function targetTable(list, all, showAll) {
   const rows = (all ? list : list.slice(0, limit)).map((t) => el("tr", {},
     el("th", { scope: "row", class: "code" }, t.target),
     el("td", {}, mark(t.health, t.kind)),
-    el("td", {}, t.entries.length === 0 ? el("span", { class: "dim" }, "no record names it") : t.entries.map((e) =>
+    el("td", {}, t.entries.length === 0 ? el("span", { class: "dim" }, t.marks.has("releasing") ? "in no record any more" : "no record names it") : t.entries.map((e) =>
       el("div", { class: "owner" }, e.owner, " ", el("span", { class: "dim" }, `${e.entry} for `, age(e.since))))),
     el("td", {}, [...t.marks].map((m) => mark(words[m] ?? m, m)))));
   const head = el("tr", {}, ["Target", "Health", "Owner", "Marks"].map((h) => el("th", { scope: "col" }, h)));

@@ -50,7 +50,7 @@ export function targets(group) {
   for (const target of all.values()) {
     if (target.entries.filter((e) => e.entry === "held").length > 1) target.marks.add("shared");
   }
-  for (const t of group.external) get(t).marks.add("external");
+  for (const t of group.external) get(t).marks.add(t.leaving ? "releasing" : "external");
   const rank = (t) => {
     const has = (kinds) => kinds.some((k) => k === t.kind || t.marks.has(k));
     return has(trouble) ? 0 : has(passing) ? 1 : t.marks.has("shared") ? 2 : t.marks.has("external") ? 4 : 3;
