@@ -26,6 +26,13 @@ const (
 	CheckTargetContested    Check = "TargetContested"    // held by two clusters
 )
 
+// Checks are the checks of [Diagnose], in that order.
+var Checks = []Check{
+	CheckClusterEntry, CheckClusterID, CheckClusterSilent, CheckClusterClock, CheckClusterGone,
+	CheckGroupMissing, CheckGroupRegion, CheckGroupUnread, CheckGroupUnhealthy, CheckRecordUnreadable,
+	CheckTargetUnregistered, CheckTargetStuck, CheckGroupExclusive, CheckTargetContested,
+}
+
 const (
 	// quiet is for how long a heartbeat may stay away that is due every 10 s,
 	// or every minute at most.

@@ -180,6 +180,10 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		},
 		"writes, and a cluster without records": {
 			flags: []string{"--writes", "--cluster", "north"}, check: "Permission", where: "groups", what: "no cluster that has records", do: "give --cluster", code: 0,
+			also: []string{"ClusterName"},
+		},
+		"a cluster that nobody knows": {
+			flags: []string{"--cluster", "north"}, check: "ClusterName", where: "cluster north", what: "neither the registry nor a record", do: "targetctl clusters", code: 0,
 		},
 		"may not look up": {plant: denyELB("DescribeTargetGroups"), check: "Permission", where: "elasticloadbalancing:DescribeTargetGroups", what: "AccessDenied", do: "allow elasticloadbalancing:DescribeTargetGroups", code: 3},
 		"may not list targets": {

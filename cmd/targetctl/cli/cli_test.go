@@ -253,6 +253,9 @@ func TestExitCodes(t *testing.T) {
 		"cluster show north":           exitFailure,
 		"completion bash":              exitOK,
 		"__complete cluster show -o j": exitOK,
+		"completion":                   exitOK,
+		"completion tcsh":              exitUsage,
+		"completion bash more":         exitUsage,
 	} {
 		t.Run(line, func(t *testing.T) {
 			b := newBench(t)
@@ -265,18 +268,25 @@ func TestExitCodes(t *testing.T) {
 // What cannot be carried out is told in the words of the command's usage.
 func TestWordsOfUsageErrors(t *testing.T) {
 	for line, want := range map[string]string{
-		"owners":                        "GROUP is missing: targetctl owners GROUP [flags]",
-		"owners blue red":               `unexpected argument "red": targetctl owners GROUP [flags]`,
-		"explain blue":                  "TARGET is missing: targetctl explain GROUP TARGET [flags]",
-		"history":                       "GROUP is missing: targetctl history GROUP [TARGET] [flags]",
-		"cluster show":                  "CLUSTER is missing: targetctl cluster show CLUSTER [flags]",
-		"cluster retire --yes":          "CLUSTER is missing: targetctl cluster retire CLUSTER [flags]",
-		"clusters more":                 `unexpected argument "more": targetctl clusters [flags]`,
-		"nosuch":                        `there is no command "nosuch": targetctl --help lists them`,
-		"cluster nosuch":                `there is no command "nosuch": targetctl cluster --help lists them`,
-		"release":                       "--cluster is missing: the ID of the cluster whose targets are taken out",
-		"owners arn:aws:typo":           `GROUP: "arn:aws:typo" is not the ARN or the name of a target group: ` + elb.ErrGroupInvalid.Error(),
-		"release --cluster a --group :": `--group: ":" is not the ARN or the name of a target group: ` + elb.ErrGroupInvalid.Error(),
+		"owners":                           "GROUP is missing: targetctl owners GROUP [flags]",
+		"owners blue red":                  `unexpected argument "red": targetctl owners GROUP [flags]`,
+		"explain blue":                     "TARGET is missing: targetctl explain GROUP TARGET [flags]",
+		"history":                          "GROUP is missing: targetctl history GROUP [TARGET] [flags]",
+		"cluster show":                     "CLUSTER is missing: targetctl cluster show CLUSTER [flags]",
+		"cluster retire --yes":             "CLUSTER is missing: targetctl cluster retire CLUSTER [flags]",
+		"clusters more":                    `unexpected argument "more": targetctl clusters [flags]`,
+		"nosuch":                           `there is no command "nosuch": targetctl --help lists them`,
+		"cluster nosuch":                   `there is no command "nosuch": targetctl cluster --help lists them`,
+		"owner blue":                       `there is no command "owner": did you mean owners? targetctl --help lists them`,
+		"completion zhs":                   `there is no command "zhs": did you mean zsh? targetctl completion --help lists them`,
+		"clusters --watch-for -1s":         "--watch-for: -1s is below 0",
+		"cluster show a --watch-for=-1s":   "--watch-for: -1s is below 0",
+		"doctor --watch-for -1s":           "--watch-for: -1s is below 0",
+		"cluster drain west --floor -1":    "--floor: -1 is below 0",
+		"cluster drain west --timeout=-1s": "--timeout: -1s is below 0",
+		"release":                          "--cluster is missing: the ID of the cluster whose targets are taken out",
+		"owners arn:aws:typo":              `GROUP: "arn:aws:typo" is not the ARN or the name of a target group: ` + elb.ErrGroupInvalid.Error(),
+		"release --cluster a --group :":    `--group: ":" is not the ARN or the name of a target group: ` + elb.ErrGroupInvalid.Error(),
 	} {
 		t.Run(line, func(t *testing.T) {
 			b := newBench(t)
@@ -295,6 +305,37 @@ func TestGroupsThatCannotBeLookedUp(t *testing.T) {
 	code, _, errs := b.run("owners", "green")
 	b.Expect(code).To(Equal(exitFailure))
 	b.Expect(errs).To(Equal("targetctl: " + ownership.ErrGroupMissing.Error() + "\n"))
+}
+
+// An ID that is misspelt leads to those that there are.
+func TestClustersThatThereAreNot(t *testing.T) {
+	for _, line := range []string{"cluster show north", "cluster drain north", "cluster undrain north", "cluster retire north", "release --cluster north"} {
+		b := newBench(t)
+		code, _, errs := b.run(strings.Fields(line)...)
+		b.Expect(code).To(Equal(exitFailure))
+		b.Expect(errs).To(HaveSuffix("; targetctl clusters lists those that there are\n"))
+	}
+}
+
+// A shell offers files where a file can be given, and nowhere else; to complete
+// takes no call.
+func TestCompletion(t *testing.T) {
+	for line, directive := range map[string]string{
+		"owners |":                   "ShellCompDirectiveNoFileComp",
+		"cluster drain |":            "ShellCompDirectiveNoFileComp",
+		"explain blue |":             "ShellCompDirectiveNoFileComp",
+		"release --cluster |":        "ShellCompDirectiveNoFileComp",
+		"migrate lbc --kubeconfig |": "ShellCompDirectiveDefault",
+	} {
+		b := newBench(t)
+		b.table.Intercept(func(op memory.Op) memory.Fault { t.Errorf("%s made a call: %s", line, op.Kind); return memory.Fault{} })
+		args := append([]string{"__complete"}, strings.Fields(line)...)
+		args[len(args)-1] = ""
+		code, out, errs := b.run(args...)
+		b.Expect(code).To(Equal(exitOK))
+		b.Expect(out).To(HavePrefix(":"), line)
+		b.Expect(errs).To(ContainSubstring("Completion ended with directive: "+directive+"\n"), line)
+	}
 }
 
 // Whoever has no credentials on their own machine is told where they come from.

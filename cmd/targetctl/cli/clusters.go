@@ -20,6 +20,9 @@ func (a *app) clusters() *cobra.Command {
 		Short: "List the clusters that share the table",
 		Args:  arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := notNegative("watch-for", watch); err != nil {
+				return err
+			}
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
 				return err
@@ -55,6 +58,9 @@ func (a *app) clusterShow() *cobra.Command {
 		Short: "Show a cluster's entry and its records in all target groups",
 		Args:  arguments("CLUSTER"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := notNegative("watch-for", watch); err != nil {
+				return err
+			}
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
 				return err

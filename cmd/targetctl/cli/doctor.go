@@ -48,11 +48,27 @@ type examining struct {
 	ignore []string
 }
 
-func (a *app) examine(ctx context.Context, look examining) error {
-	for _, id := range look.Clusters {
+func (e examining) validate() error {
+	for _, id := range e.Clusters {
 		if err := ownership.ValidateClusterID(id); err != nil {
 			return usageError{fmt.Errorf("--cluster: %w", err)}
 		}
+	}
+	var names []string
+	for _, check := range doctor.Checks() {
+		names = append(names, string(check))
+	}
+	for _, name := range e.ignore {
+		if !slices.Contains(names, name) {
+			return usageError{fmt.Errorf("--ignore: there is no check %q, but %s", name, strings.Join(names, ", "))}
+		}
+	}
+	return notNegative("watch-for", e.Watch)
+}
+
+func (a *app) examine(ctx context.Context, look examining) error {
+	if err := look.validate(); err != nil {
+		return err
 	}
 	s, err := a.connect(ctx, a.site)
 	if err != nil {
@@ -89,6 +105,6 @@ func (a *app) showReport(w io.Writer, r doctor.Report) {
 		fmt.Fprintf(w, "nothing is wrong with table %s in %s\n", r.Table, r.Region)
 		return
 	}
-	fmt.Fprintf(w, "table %s in %s: %d errors, %d warnings, %d notes\n", r.Table, r.Region,
-		counts[admin.SeverityError], counts[admin.SeverityWarning], counts[admin.SeverityNote])
+	fmt.Fprintf(w, "table %s in %s: %s, %s, %s\n", r.Table, r.Region, admin.Count(counts[admin.SeverityError], "error"),
+		admin.Count(counts[admin.SeverityWarning], "warning"), admin.Count(counts[admin.SeverityNote], "note"))
 }

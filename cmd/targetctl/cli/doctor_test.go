@@ -30,11 +30,11 @@ func TestDoctor(t *testing.T) {
 		"nothing": {code: exitOK, out: "nothing is wrong with table owners in eu-west-1\n"},
 		"an error": {
 			found: []admin.Finding{finding(admin.SeverityError, "ClusterSilent")}, code: exitFound,
-			out: "ERROR  ClusterSilent: cluster west\n  no heartbeat\n  to do: targetctl cluster retire west\n\ntable owners in eu-west-1: 1 errors, 0 warnings, 0 notes\n",
+			out: "ERROR  ClusterSilent: cluster west\n  no heartbeat\n  to do: targetctl cluster retire west\n\ntable owners in eu-west-1: 1 error, 0 warnings, 0 notes\n",
 		},
 		"a note": {
 			found: []admin.Finding{finding(admin.SeverityNote, "ClusterSilent")}, code: exitOK,
-			out: "NOTE  ClusterSilent: cluster west\n  no heartbeat\n  to do: targetctl cluster retire west\n\ntable owners in eu-west-1: 0 errors, 0 warnings, 1 notes\n",
+			out: "NOTE  ClusterSilent: cluster west\n  no heartbeat\n  to do: targetctl cluster retire west\n\ntable owners in eu-west-1: 0 errors, 0 warnings, 1 note\n",
 		},
 		"ignored": {
 			found: []admin.Finding{finding(admin.SeverityError, "Permission"), finding(admin.SeverityError, "TableTTL")},
@@ -67,6 +67,14 @@ func TestDoctorForScripts(t *testing.T) {
 	var got doctor.Report
 	b.Expect(json.Unmarshal([]byte(out), &got)).To(Succeed())
 	b.Expect(got).To(Equal(want))
+}
+
+// A check that there is not would leave out nothing, in silence.
+func TestChecksThatAreNoChecks(t *testing.T) {
+	b := newBench(t)
+	code, _, errs := b.run("doctor", "--ignore", "TableTTL,Permision")
+	b.Expect(code).To(Equal(exitUsage))
+	b.Expect(errs).To(And(ContainSubstring(`--ignore: there is no check "Permision", but TableMissing, `), ContainSubstring(", Permission, "), ContainSubstring("TargetContested")))
 }
 
 // A flag of the site that cannot be used is told before any call.

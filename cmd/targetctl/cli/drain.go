@@ -31,6 +31,9 @@ func (a *app) clusterDrain() *cobra.Command {
 			"It is refused where other clusters keep fewer healthy targets in a group than --floor.",
 		Args: arguments("CLUSTER"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := errors.Join(notNegative("floor", d.floor), notNegative("timeout", d.timeout)); err != nil {
+				return err
+			}
 			s, err := a.connect(c.Context(), a.site)
 			if err != nil {
 				return err

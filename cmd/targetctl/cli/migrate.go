@@ -70,6 +70,7 @@ func (a *app) move(use, direction string, back bool, short, long string) *cobra.
 	f.StringVar(&m.kind, direction, kind.SharedTargetGroupBinding.Name, "the kind of bindings on this controller's side: SharedTargetGroupBinding or TargetGroupBinding")
 	f.StringVarP(&m.options.Namespace, "namespace", "n", "", "one namespace; default: all")
 	f.StringVar(&m.kubeconfig, "kubeconfig", "", "the kubeconfig; default: that of kubectl")
+	_ = c.RegisterFlagCompletionFunc("kubeconfig", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
 	f.StringVar(&m.context, "context", "", "the context of the kubeconfig; default: the current one")
 	f.DurationVar(&m.options.Timeout, "timeout", m.options.Timeout, "how long to wait for a controller, in each step")
 	return c

@@ -9,6 +9,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
+
+	"target-ownership-controller/cmd/targetctl/doctor"
 )
 
 // The page names every command that does something.
@@ -48,6 +50,11 @@ func TestReferenceOfChecks(t *testing.T) {
 			}
 		}
 	}
+	var all []string
+	for _, check := range doctor.Checks() {
+		all = append(all, string(check))
+	}
+	g.Expect(all).To(ConsistOf(checks))
 	page, err := os.ReadFile("../../../docs/targetctl.md")
 	g.Expect(err).NotTo(HaveOccurred())
 	_, section, found := strings.Cut(string(page), "| check | what is wrong |")

@@ -58,6 +58,7 @@ func Run(ctx context.Context, streams Streams, version string, line []string) in
 
 func (a *app) run(ctx context.Context, version string, line []string) int {
 	root := a.root(version, line[0])
+	refuseUnknownShells(root)
 	root.SetArgs(line[1:])
 	err := root.ExecuteContext(ctx)
 	switch {
@@ -72,6 +73,16 @@ func (a *app) run(ctx context.Context, version string, line []string) int {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// refuseUnknownShells has completion take the shells that it knows alone.
+func refuseUnknownShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = subcommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }
 
 // explained is an error in words for whoever typed the command.
@@ -96,6 +107,8 @@ func blame(err error, s awsconfig.Site) string {
 		return fmt.Sprintf("; there is no host %s: --region may be misspelt, or DNS does not answer for AWS", host)
 	case errors.Is(err, ownership.ErrTableMissing):
 		return fmt.Sprintf("; --table %s and --region say which table it is, and targetctl doctor looks closer", s.Table)
+	case errors.Is(err, ownership.ErrNotFound):
+		return "; targetctl clusters lists those that there are"
 	default:
 		return ""
 	}
@@ -109,7 +122,7 @@ func (a *app) root(version, program string) *cobra.Command {
 		Short: "Show who owns which targets of shared target groups",
 		Long: "Show who owns which targets of the ELBv2 target groups that several clusters share.\n\n" +
 			"It works on the ownership table and the load balancer alone, and needs no cluster,\nbut for migrate.\n\n" +
-			"Exit codes: 0 done, 1 failed, 2 the command line cannot be carried out, 3 doctor\nfound something.",
+			"Exit codes: 0 done, 1 failed, 2 the command line cannot be carried out, 3 doctor\nfound something, or targets stay after drain --wait.",
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -136,6 +149,8 @@ func (a *app) root(version, program string) *cobra.Command {
 	a.site.Bind(flags)
 	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	// No argument is a file, and names of clusters and groups would take calls.
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.AddCommand(a.clusters(), a.cluster(), a.owners(), a.explain(), a.history(), a.release(), a.migrate(), a.doctor(), a.serve(version), a.tables())
 	return root
 }

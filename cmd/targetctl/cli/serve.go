@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,9 +52,21 @@ func (a *app) listen(ctx context.Context, address string, handler http.Handler) 
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // nothing is lost with a read
 	defer stop()
-	fmt.Fprintf(a.Err, "serving http://%s/ until interrupted\n", listener.Addr())
+	at := listener.Addr().(*net.TCPAddr)
+	if !at.IP.IsLoopback() {
+		fmt.Fprintln(a.Err, "warning: whoever reaches this machine sees the page, and there is no login; --listen 127.0.0.1:8090 is for this machine alone")
+	}
+	fmt.Fprintf(a.Err, "serving http://%s/ until interrupted\n", opened(at))
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
+}
+
+// opened is an address that a browser can open: "all" is none.
+func opened(at *net.TCPAddr) string {
+	if at.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(at.Port))
+	}
+	return at.String()
 }

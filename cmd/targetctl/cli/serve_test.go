@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -16,6 +17,12 @@ import (
 
 // Interrupted, it has done what it was asked.
 func TestServe(t *testing.T) {
+	for listen, warns := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true, ":0": true} {
+		t.Run(listen, func(t *testing.T) { serves(t, listen, warns) })
+	}
+}
+
+func serves(t *testing.T, listen string, warns bool) {
 	b := newBench(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	said := gbytes.NewBuffer()
@@ -27,9 +34,10 @@ func TestServe(t *testing.T) {
 				return &site{table: b.table, history: b.table, groups: b.health}, nil
 			},
 		}
-		ended <- a.run(ctx, "v1.2.3", []string{"targetctl", "serve", "--listen", "127.0.0.1:0"})
+		ended <- a.run(ctx, "v1.2.3", []string{"targetctl", "serve", "--listen", listen})
 	}()
-	b.Eventually(said).Should(gbytes.Say(`serving http://127\.0\.0\.1:\d+/`))
+	b.Eventually(said).Should(gbytes.Say(`serving http://(127\.0\.0\.1|\[::1\]):\d+/ until`))
+	b.Expect(strings.HasPrefix(string(said.Contents()), "warning: whoever reaches this machine sees the page")).To(Equal(warns))
 	url := regexp.MustCompile(`http://\S+`).FindString(string(said.Contents()))
 	response, err := http.Get(url + "site.json")
 	b.Expect(err).NotTo(HaveOccurred())

@@ -30,7 +30,16 @@ const (
 	CheckTableUnread   admin.Check = "TableUnread"
 	CheckPermission    admin.Check = "Permission"
 	CheckMachineClock  admin.Check = "MachineClock"
+	CheckClusterName   admin.Check = "ClusterName"
 )
+
+// Checks are all checks.
+func Checks() []admin.Check {
+	return append([]admin.Check{
+		CheckTableMissing, CheckTableStatus, CheckTableReplicas, CheckTableKeys, CheckTableIndex, CheckTableBilling,
+		CheckTableTTL, CheckTableUnread, CheckPermission, CheckMachineClock, CheckClusterName,
+	}, admin.Checks...)
+}
 
 // callTimeout bounds each call, retries of the SDK included.
 const callTimeout = 10 * time.Second

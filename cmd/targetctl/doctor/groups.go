@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,7 @@ import (
 // scan they are those of the clusters that somebody names: the registry, or who
 // asks.
 func (e *examination) groups(ctx context.Context) []ownership.GroupARN {
-	groups := append(slices.Clone(e.Groups), e.ofClusters(ctx, e.Clusters)...)
+	groups := append(slices.Clone(e.Groups), e.named(ctx)...)
 	if !e.indexless {
 		scanned, err := e.scan(ctx)
 		groups = append(groups, scanned...)
@@ -86,20 +87,44 @@ func (e *examination) ofRegistry(ctx context.Context) []ownership.GroupARN {
 	return e.ofClusters(ctx, ids)
 }
 
-// ofClusters are the groups in which the clusters have records.
-func (e *examination) ofClusters(ctx context.Context, ids []string) []ownership.GroupARN {
-	if e.indexless {
-		return nil
-	}
+// named are the groups of the clusters that whoever asks has named. A name that
+// nothing knows is misspelt, or of a cluster that is still to come.
+func (e *examination) named(ctx context.Context) []ownership.GroupARN {
 	var groups []ownership.GroupARN
-	for _, id := range ids {
-		keys, err := e.Doctor.Table.Groups(ctx, id)
-		if err != nil {
-			e.add(admin.SeverityWarning, CheckTableUnread, "cluster "+id, "in which groups it has records could not be read: "+awserror.Text(err), "run it again")
+	for _, id := range e.Clusters {
+		found, read := e.ofCluster(ctx, id)
+		groups = append(groups, found...)
+		if !read || len(found) > 0 {
+			continue
 		}
-		for _, key := range keys {
-			groups = append(groups, key.Group)
+		if _, err := e.Doctor.Table.Cluster(ctx, id); errors.Is(err, ownership.ErrNotFound) {
+			e.add(admin.SeverityNote, CheckClusterName, "cluster "+id, "neither the registry nor a record names it",
+				"correct --cluster if it is misspelt: targetctl clusters lists those that there are; a controller enters its own when it starts")
 		}
 	}
 	return groups
+}
+
+// ofClusters are the groups in which the clusters have records.
+func (e *examination) ofClusters(ctx context.Context, ids []string) []ownership.GroupARN {
+	var groups []ownership.GroupARN
+	for _, id := range ids {
+		found, _ := e.ofCluster(ctx, id)
+		groups = append(groups, found...)
+	}
+	return groups
+}
+
+func (e *examination) ofCluster(ctx context.Context, id string) (groups []ownership.GroupARN, read bool) {
+	if e.indexless {
+		return nil, false
+	}
+	keys, err := e.Doctor.Table.Groups(ctx, id)
+	if err != nil {
+		e.add(admin.SeverityWarning, CheckTableUnread, "cluster "+id, "in which groups it has records could not be read: "+awserror.Text(err), "run it again")
+	}
+	for _, key := range keys {
+		groups = append(groups, key.Group)
+	}
+	return groups, err == nil
 }
