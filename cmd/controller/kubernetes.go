@@ -33,7 +33,7 @@ func kubernetesAPI(ctx context.Context, kinds []kind.Kind) (*rest.Config, error)
 	case clientcmd.IsEmptyConfig(err):
 		return nil, errors.New("the kubeconfig names no cluster; correct it, or let KUBECONFIG name another file")
 	case err != nil:
-		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+		return nil, unusable(err)
 	}
 	for _, k := range kinds {
 		if err := servesBindings(ctx, config, k); err != nil {
@@ -65,6 +65,25 @@ func exists(path string) bool {
 	return path != "" && !errors.Is(err, os.ErrNotExist)
 }
 
+// kubeconfig is the file, or the files, that configure the client library.
+func kubeconfig() string {
+	if given := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); given != "" {
+		return given
+	}
+	return clientcmd.RecommendedHomeFile
+}
+
+func unusable(err error) error {
+	return fmt.Errorf("read the kubeconfig %s: %w; correct it, or let KUBECONFIG name another file", kubeconfig(), err)
+}
+
+// anonymous reports whether calls go without credentials, as what the API calls
+// system:anonymous.
+func anonymous(c *rest.Config) bool {
+	token, certificate := c.BearerToken+c.BearerTokenFile, c.CertFile+string(c.CertData)
+	return token+certificate+c.Username == "" && c.ExecProvider == nil && c.AuthProvider == nil
+}
+
 // servesBindings makes the first call to the API, and tells apart why it may not be
 // answered.
 func servesBindings(ctx context.Context, config *rest.Config, k kind.Kind) error {
@@ -72,13 +91,16 @@ func servesBindings(ctx context.Context, config *rest.Config, k kind.Kind) error
 	bounded.Timeout = apiTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(bounded)
 	if err != nil {
-		return fmt.Errorf("read the kubeconfig: %w", err)
+		return unusable(err)
 	}
 	served, err := client.ServerResourcesForGroupVersionWithContext(ctx, k.Version.String())
 	switch {
 	case apierrors.IsNotFound(err), err == nil && !slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Kind == k.Name }):
 		return fmt.Errorf("the CustomResourceDefinition of %s is not installed in the cluster at %s, or does not serve %s: apply charts/target-ownership-controller/files/crds first",
 			k.Name, config.Host, k.Version)
+	case (apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err)) && anonymous(config):
+		return fmt.Errorf("the kubeconfig %s gives no credentials for the Kubernetes API at %s: %w; give its context a user that has a token, a client certificate or an exec plugin",
+			kubeconfig(), config.Host, err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the Kubernetes API at %s does not accept the credentials: %w; renew those of the kubeconfig or of the service account", config.Host, err)
 	case apierrors.IsForbidden(err):

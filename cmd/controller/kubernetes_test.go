@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/kind"
@@ -61,7 +63,7 @@ func TestWhatKeepsTheKubernetesAPIFromServingBindings(t *testing.T) {
 				c.answer(w)
 			}))
 			defer server.Close()
-			err := servesBindings(t.Context(), &rest.Config{Host: server.URL}, kind.TargetGroupBinding)
+			err := servesBindings(t.Context(), &rest.Config{Host: server.URL, BearerToken: "of somebody"}, kind.TargetGroupBinding)
 			if c.says == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
@@ -69,6 +71,51 @@ func TestWhatKeepsTheKubernetesAPIFromServingBindings(t *testing.T) {
 			g.Expect(err).To(MatchError(And(ContainSubstring(c.says), ContainSubstring(server.URL))))
 		})
 	}
+}
+
+// Who sends no credentials is refused for that, and no role helps.
+func TestKubeconfigWithoutCredentials(t *testing.T) {
+	for name, credentials := range map[string]func(*rest.Config){
+		"none":         func(*rest.Config) {},
+		"a token":      func(c *rest.Config) { c.BearerToken = "token" },
+		"a token file": func(c *rest.Config) { c.BearerTokenFile = token(t) },
+		"a password":   func(c *rest.Config) { c.Username, c.Password = "somebody", "secret" },
+	} {
+		for code, reason := range map[int]metav1.StatusReason{401: metav1.StatusReasonUnauthorized, 403: metav1.StatusReasonForbidden} {
+			t.Run(fmt.Sprint(name, code), func(t *testing.T) {
+				g := NewWithT(t)
+				t.Setenv("KUBECONFIG", "/home/somebody/of-east")
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { refuse(w, code, reason) }))
+				defer server.Close()
+				config := &rest.Config{Host: server.URL}
+				credentials(config)
+				missing := ContainSubstring("the kubeconfig /home/somebody/of-east gives no credentials for the Kubernetes API at " + server.URL)
+				if name != "none" {
+					missing = Not(missing)
+				}
+				g.Expect(servesBindings(t.Context(), config, kind.TargetGroupBinding)).To(MatchError(missing))
+			})
+		}
+	}
+}
+
+func TestCredentialsThatTakeNoToken(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(anonymous(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAData: []byte("authority")}})).To(BeTrue())
+	for _, c := range []*rest.Config{
+		{TLSClientConfig: rest.TLSClientConfig{CertData: []byte("certificate")}},
+		{TLSClientConfig: rest.TLSClientConfig{CertFile: "certificate"}},
+		{ExecProvider: &clientcmdapi.ExecConfig{Command: "aws"}},
+		{AuthProvider: &clientcmdapi.AuthProviderConfig{Name: "oidc"}},
+	} {
+		g.Expect(anonymous(c)).To(BeFalse())
+	}
+}
+
+func token(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "token")
+	NewWithT(t).Expect(os.WriteFile(path, []byte("token"), 0o600)).To(Succeed())
+	return path
 }
 
 func TestKubernetesAPIThatIsDown(t *testing.T) {
@@ -95,8 +142,8 @@ func TestKubeconfigsThatCannotBeUsed(t *testing.T) {
 	}{
 		"missing":    {missing, []string{"KUBECONFIG: there is no file " + missing}},
 		"empty":      {empty, []string{"names no cluster", "KUBECONFIG"}},
-		"garbage":    {garbage, []string{"read the kubeconfig", garbage}},
-		"no context": {noContext, []string{"read the kubeconfig", "nosuch"}},
+		"garbage":    {garbage, []string{"read the kubeconfig " + garbage + ": ", "let KUBECONFIG name another file"}},
+		"no context": {noContext, []string{"read the kubeconfig " + noContext + ": ", "nosuch", "let KUBECONFIG name another file"}},
 		// kubectl too takes a list in which some are missing.
 		"one of two": {missing + string(filepath.ListSeparator) + garbage, []string{garbage}},
 		"unset":      {"", []string{"set KUBECONFIG", missing, "not a pod with a service account"}},
