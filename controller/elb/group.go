@@ -106,7 +106,7 @@ func (c *Client) check(group ownership.GroupARN) error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrGroupInvalid, err)
 	case c.options.Region != "" && arn.Region() != c.options.Region:
-		return fmt.Errorf("%w: %s is in region %s, this controller works in %s", ErrGroupElsewhere, arn, arn.Region(), c.options.Region)
+		return fmt.Errorf("%w: %s is in region %s, not in %s", ErrGroupElsewhere, arn, arn.Region(), c.options.Region)
 	case c.options.Account != "" && arn.Account() != c.options.Account:
 		return fmt.Errorf("%w: %s is in account %s, the credentials are of %s", ErrGroupElsewhere, arn, arn.Account(), c.options.Account)
 	}

@@ -114,10 +114,19 @@ func (t *Table) explain(ctx context.Context, op string, err error) error {
 	if errors.Is(class, ownership.ErrTableMissing) || isCodeString(err, codeValidation) {
 		found := t.Verify(ctx)
 		if errors.Is(found, ownership.ErrTableCreating) || errors.Is(found, ownership.ErrTableMissing) {
-			return fmt.Errorf("%s: %w: %w", op, found, &answer{err})
+			return verified(op, found, err)
 		}
 	}
 	return t.failure(op, class, err)
+}
+
+// verified has the answer once: where the description was refused too, that
+// refusal says the same.
+func verified(op string, found, err error) error {
+	if _, answered := errors.AsType[*answer](found); answered {
+		return fmt.Errorf("%s: %w", op, found)
+	}
+	return fmt.Errorf("%s: %w: %w", op, found, &answer{err})
 }
 
 func isCode[E error](err error) bool {

@@ -2,6 +2,7 @@ package targetctl_test
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -97,4 +98,12 @@ func TestErrorsNameTheFlag(t *testing.T) {
 		b.Expect(code).NotTo(BeZero())
 		b.Expect(errs).To(ContainSubstring(want))
 	}
+}
+
+// What AWS calls the trouble is told once, though the description of the table
+// is refused alike.
+func TestMissingTableIsToldOnce(t *testing.T) {
+	b := start(t)
+	_, _, errs := b.try(t.Context(), "clusters", "--table", "nosuch")
+	b.Expect(strings.Count(errs, "ResourceNotFoundException: ")).To(Equal(1), errs)
 }

@@ -304,7 +304,18 @@ func TestGroupsThatCannotBeLookedUp(t *testing.T) {
 	b := newBench(t)
 	code, _, errs := b.run("owners", "green")
 	b.Expect(code).To(Equal(exitFailure))
-	b.Expect(errs).To(Equal("targetctl: " + ownership.ErrGroupMissing.Error() + "\n"))
+	b.Expect(errs).To(Equal("targetctl: " + ownership.ErrGroupMissing.Error() + "; it was looked for in eu-west-1, and --region names another region\n"))
+}
+
+// A group of another region is told with the flag, by every command alike.
+func TestGroupsOfAnotherRegion(t *testing.T) {
+	const away = "arn:aws:elasticloadbalancing:us-east-1:111122223333:targetgroup/blue/0123456789abcdef"
+	for _, line := range []string{"owners GROUP", "explain GROUP 10.0.0.1:80", "history GROUP", "release --yes --cluster west --group GROUP", "doctor --group GROUP"} {
+		b := newBench(t)
+		code, _, errs := b.run(strings.Fields(strings.ReplaceAll(line, "GROUP", away))...)
+		b.Expect(code).To(Equal(exitUsage))
+		b.Expect(errs).To(ContainSubstring(": "+away+" is in region us-east-1, not in eu-west-1: give --region us-east-1\n"), line)
+	}
 }
 
 // An ID that is misspelt leads to those that there are.

@@ -69,14 +69,24 @@ func (s *site) Health(ctx context.Context, group ownership.GroupARN) (admin.Heal
 // ARN or its name.
 func (s *site) group(ctx context.Context, argument, name string) (ownership.GroupARN, error) {
 	if arn, err := ownership.ParseGroupARN(name); err == nil {
-		return arn, nil
+		return arn, s.inRegion(argument, arn)
 	}
 	found, err := s.Group(ctx, elb.GroupRef{Name: name})
 	switch {
 	case errors.Is(err, elb.ErrGroupInvalid):
 		return "", usageError{fmt.Errorf("%s: %q is not the ARN or the name of a target group: %w", argument, name, err)}
+	case errors.Is(err, ownership.ErrGroupMissing):
+		return "", fmt.Errorf("%w; it was looked for in %s, and --region names another region", err, s.region)
 	case err != nil:
 		return "", err
 	}
 	return found.ARN, nil
+}
+
+// inRegion refuses a group that no call to this region finds.
+func (s *site) inRegion(argument string, group ownership.GroupARN) error {
+	if there := group.Region(); there != s.region {
+		return usageError{fmt.Errorf("%s: %s is in region %s, not in %s: give --region %s", argument, group, there, s.region, there)}
+	}
+	return nil
 }
