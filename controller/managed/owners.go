@@ -40,12 +40,9 @@ func join(b client.Object, ref metav1.OwnerReference) {
 }
 
 // part takes the object from the owners. It reports whether there are others,
-// of whom one is the controller then.
+// of whom the next that has its turn becomes the controller.
 func part(b client.Object, owner client.Object) bool {
 	refs := slices.DeleteFunc(slices.Clone(b.GetOwnerReferences()), func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() })
-	if len(refs) > 0 && !slices.ContainsFunc(refs, controls) {
-		refs[0].Controller = new(true)
-	}
 	b.SetOwnerReferences(refs)
 	return len(refs) > 0
 }

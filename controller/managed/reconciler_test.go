@@ -279,6 +279,7 @@ func TestOwnersDisagree(t *testing.T) {
 	w.Expect(w.bindings()).To(HaveLen(1))
 	b := w.bindings()[0]
 	w.Expect(b.Spec.NodeSelector.MatchLabels).To(Equal(map[string]string{"role": "a"}))
+	w.Expect(b.Spec.TargetType).To(HaveValue(Equal(v1beta1.TargetTypeInstance)))
 	w.Expect(b.Annotations).To(BeEmpty())
 	w.Expect(b.OwnerReferences).To(HaveLen(4))
 	w.Expect(metav1.GetControllerOf(&b).Name).To(Equal("first"))

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
+	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/managed"
 )
 
@@ -128,10 +129,12 @@ func TestNames(t *testing.T) {
 	web := wanted("web", http, "my-group")
 	g.Expect(web.Name()).To(Equal("web-http-7bd231f9b2"), "the same in every cluster and version")
 
+	instances := web
+	instances.TargetType = new(v1beta1.TargetTypeInstance)
 	long := strings.Repeat("a", 63)
 	seen := map[string]bool{}
 	for _, w := range []managed.Wanted{
-		web,
+		web, instances,
 		wanted("web", http, "other-group"),
 		wanted("web", intstr.FromInt32(80), "my-group"),
 		wanted("web-http", intstr.FromInt32(80), "my-group"),
