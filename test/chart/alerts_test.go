@@ -45,3 +45,15 @@ func TestTheCRDIsDeletedOnlyWithConsent(t *testing.T) {
 	g.Expect(kept.Manifest).To(ContainSubstring("helm.sh/resource-policy: keep"))
 	g.Expect(kept.Info.Notes).NotTo(ContainSubstring("crds.keep"))
 }
+
+// People are told of the kinds that they have.
+func TestNotesNameTheKinds(t *testing.T) {
+	g := NewWithT(t)
+	v := least()
+	v["bindingKinds"] = []any{"SharedTargetGroupBinding"}
+	notes := mustRender(t, v).Info.Notes
+	g.Expect(notes).To(ContainSubstring("Apply a SharedTargetGroupBinding,"))
+	g.Expect(notes).To(ContainSubstring("kubectl get sharedtargetgroupbindings --all-namespaces"))
+	v["bindingKinds"] = []any{"TargetGroupBinding", "SharedTargetGroupBinding"}
+	g.Expect(mustRender(t, v).Info.Notes).To(ContainSubstring("kubectl get targetgroupbindings,sharedtargetgroupbindings --all-namespaces"))
+}

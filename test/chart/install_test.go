@@ -191,9 +191,22 @@ func (s *site) doesItsWork(web elbsim.Group) {
 	s.Expect(s.binding("web").Status.Targets).NotTo(BeNil())
 	s.serves(web, "10.0.0.7")
 
+	s.hasService("names")
 	s.hasNames("names", "one", "two")
 	s.binds("names", web)
-	s.Eventually(func() []string { return s.events("names") }).Should(ContainElement("EndpointSkipped, again"))
+	skipped := func() []string { return s.events("names") }
+	s.Eventually(skipped).Should(HaveLen(2))
+	// Gone and back, and gone and back again while the binding stays as it is.
+	for i, other := range []string{"three", "four"} {
+		s.Expect(s.cluster.Client.Delete(ctx, &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: shop, Name: "two"}})).To(Succeed())
+		s.hasNames("names", other)
+		s.Eventually(skipped).Should(HaveLen(3 + 2*i))
+		s.hasNames("names", "two")
+		if i == 0 {
+			s.Eventually(skipped).Should(HaveLen(4))
+		}
+	}
+	s.Eventually(skipped).Should(ContainElement("EndpointSkipped, again"))
 
 	s.hasService("lost")
 	s.Expect(s.cluster.SetEndpoints(ctx, shop, "lost", "10.0.2.1")).To(Succeed())
@@ -248,7 +261,6 @@ func (s *site) annotates(web elbsim.Group) {
 // hasNames makes a Service of names, which cannot be targets.
 func (s *site) hasNames(service string, names ...string) {
 	s.t.Helper()
-	s.hasService(service)
 	for _, name := range names {
 		s.Expect(s.cluster.Client.Create(s.t.Context(), &discoveryv1.EndpointSlice{
 			ObjectMeta:  metav1.ObjectMeta{Namespace: shop, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: service}},

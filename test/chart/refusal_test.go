@@ -25,6 +25,11 @@ var refused = []struct{ set, message string }{
 	{"crds.keep=false", "crds.keep: without it `helm uninstall` deletes every TargetGroupBinding"},
 	{"podDisruptionBudget.minAvailable=1", `podDisruptionBudget.minAvailable: set maxUnavailable to "" beside it`},
 
+	{"networkPolicy.enabled=true,tracing.endpoint=http://otel-collector:4318", "networkPolicy.tracing.port: the policy would let nothing out to http://otel-collector:4318"},
+	{"networkPolicy.enabled=true,dynamodbEndpoint=http://dynamodb:8000", "networkPolicy.dynamodb.port: the policy would let nothing out to http://dynamodb:8000"},
+	{"networkPolicy.enabled=true,elbv2Endpoint=http://elb", "networkPolicy.elbv2.port: the policy would let nothing out to http://elb"},
+	{"networkPolicy.enabled=true,networkPolicy.tracing.port=4318", "networkPolicy.tracing.to: say whom port 4318 leads to"},
+
 	{"clusterId=east", "additional properties 'clusterId' not allowed"},
 	{"metrics.podMonitor.enable=true", "at '/metrics/podMonitor': additional properties 'enable' not allowed"},
 	{"clusterID=null", "missing property 'clusterID'"},
@@ -75,7 +80,7 @@ func TestRefusedValues(t *testing.T) {
 
 // complaints are the lines that name a value, of the schema or of the chart.
 func complaints(err error) []string {
-	return regexp.MustCompile(`(?m)^(- at '.*|[a-zA-Z.]+: .*[^:])$`).FindAllString(err.Error(), -1)
+	return regexp.MustCompile(`(?m)^(- at '.*|[a-zA-Z0-9.]+: .*[^:])$`).FindAllString(err.Error(), -1)
 }
 
 func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {

@@ -19,27 +19,49 @@ func TestTracesNeedACollector(t *testing.T) {
 	g.Expect(args(t, v)).To(And(HaveKeyWithValue("trace-endpoint", "http://otel-collector:4318"), HaveKeyWithValue("trace-ratio", "1")))
 }
 
-// The policy lets traces out to the port of the collector, and to no other.
-func TestThePolicyLetsTracesOut(t *testing.T) {
-	for endpoint, port := range map[string]int32{
-		"http://otel-collector:4318":                4318,
-		"http://otel-collector":                     80,
-		"https://otlp.example.com/otlp/v1/traces":   443,
-		"https://[fd00::1]:8443/otlp/v1/traces":     8443,
-		"http://collector.example.com/at/noon:1200": 80,
+// The policy lets out what the endpoints need: the port that pods listen on, to
+// those that are named, and to nobody else. What is on a port of AWS needs no
+// rule of its own.
+func TestThePolicyLetsOutWhatTheEndpointsNeed(t *testing.T) {
+	pods := []any{values{"podSelector": values{"matchLabels": values{"app": "collector"}}}}
+	for name, c := range map[string]struct {
+		set  func(v, policy values)
+		port int32 // 0: no further rule
+	}{
+		"a collector behind a Service": {func(v, policy values) {
+			v["tracing"], policy["tracing"] = values{"endpoint": "http://otel-collector"}, values{"port": 4318, "to": pods}
+		}, 4318},
+		"a collector on another port, without a path": {func(v, policy values) {
+			v["tracing"], policy["tracing"] = values{"endpoint": "https://[fd00::1]:8443"}, values{"port": 8443, "to": pods}
+		}, 8443},
+		"a collector on the internet": {func(v, _ values) { v["tracing"] = values{"endpoint": "https://otlp.example.com/at/noon:1200"} }, 0},
+		"a table of one's own": {func(v, policy values) {
+			v["dynamodbEndpoint"], policy["dynamodb"] = "http://dynamodb:80", values{"port": 8000, "to": pods}
+		}, 8000},
+		"a load balancer API of one's own": {func(v, policy values) {
+			v["elbv2Endpoint"], policy["elbv2"] = "http://elb:80", values{"port": 8001, "to": pods}
+		}, 8001},
+		"an endpoint of the VPC": {func(v, _ values) {
+			v["elbv2Endpoint"] = "https://vpce-1.elasticloadbalancing.eu-west-1.vpce.amazonaws.com"
+		}, 0},
 	} {
-		t.Run(endpoint, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			v := least()
-			v["networkPolicy"] = values{"enabled": true}
+			v, policy := least(), values{"enabled": true}
+			v["networkPolicy"] = policy
 			before := egress(t, v)
-			v["tracing"] = values{"endpoint": endpoint}
+			c.set(v, policy)
 			after := egress(t, v)
+			if c.port == 0 {
+				g.Expect(after).To(Equal(before))
+				return
+			}
 			g.Expect(after).To(HaveLen(len(before) + 1))
 			rule := after[len(before)]
-			g.Expect(rule.To).To(BeEmpty())
+			g.Expect(rule.To).To(HaveLen(1))
+			g.Expect(rule.To[0].PodSelector.MatchLabels).To(Equal(map[string]string{"app": "collector"}))
 			g.Expect(rule.Ports).To(HaveLen(1))
-			g.Expect(rule.Ports[0].Port.IntVal).To(Equal(port))
+			g.Expect(rule.Ports[0].Port.IntVal).To(Equal(c.port))
 		})
 	}
 }

@@ -32,6 +32,25 @@
 {{- if and .crds.install (not .crds.keep) (not .releaseOnUninstall.enabled) (not .crds.deleteBindings) -}}
 {{- $wrong = append $wrong "crds.keep: without it `helm uninstall` deletes every TargetGroupBinding of the cluster, and their targets leave the groups; keep the CRD, or set releaseOnUninstall.enabled, which looks first whether others serve, or crds.deleteBindings if that is what you want" -}}
 {{- end -}}
+{{- if .networkPolicy.enabled -}}
+{{- range $name, $url := dict "tracing" .tracing.endpoint "dynamodb" .dynamodbEndpoint "elbv2" .elbv2Endpoint -}}
+{{- $way := index $.Values.networkPolicy $name -}}
+{{- if and $way.port (not $way.to) -}}
+{{- $wrong = append $wrong (printf "networkPolicy.%s.to: say whom port %d leads to, or it would be open to everywhere" $name (int $way.port)) -}}
+{{- else if and $url (not $way.port) (not (has (include "toc.portOf" $url) (toStrings $.Values.networkPolicy.egressPorts))) -}}
+{{- $wrong = append $wrong (printf "networkPolicy.%s.port: the policy would let nothing out to %s; give the port that its pods or addresses listen on, and who they are in networkPolicy.%s.to" $name $url $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Release.IsUpgrade (not .Values.crds.install) -}}
+{{- range $path, $_ := .Files.Glob "files/crds/*.yaml" -}}
+{{- $name := ($.Files.Get $path | fromYaml).metadata.name -}}
+{{- $of := dig "metadata" "annotations" dict (lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name) -}}
+{{- if and (eq (get $of "meta.helm.sh/release-name") $.Release.Name) (eq (get $of "meta.helm.sh/release-namespace") $.Release.Namespace) (ne (get $of "helm.sh/resource-policy") "keep") -}}
+{{- $wrong = append $wrong (printf "crds.install: this upgrade would delete the CRD %s, which is part of the release, and every binding of the cluster with it; upgrade with crds.install=true and crds.keep=true first, and then without the CRDs" $name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- if $wrong -}}
 {{- fail (printf "these values cannot be used:\n%s" (join "\n" $wrong)) -}}
