@@ -71,16 +71,17 @@ func TestOneBindingForAllThatAskForIt(t *testing.T) {
 		}
 		return names
 	}
+	controller := func() *metav1.OwnerReference { return metav1.GetControllerOf(w.only()) }
 	w.Eventually(owners).Should(ConsistOf("Service web", "Ingress a", "Ingress b"))
 	w.eventuallyGroup("web", "10.0.0.1:8080")
 	stays := w.nothingLeaves()
 
 	w.annotates(&corev1.Service{}, "web", map[string]string{managed.TargetGroupsAnnotation: ""})
 	w.Eventually(owners).Should(ConsistOf("Ingress a", "Ingress b"))
-	w.Expect(metav1.GetControllerOf(w.only())).NotTo(BeNil())
+	w.Eventually(controller).ShouldNot(BeNil())
 	w.Expect(cluster.Client.Delete(t.Context(), &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "a"}})).To(Succeed())
 	w.Eventually(owners).Should(ConsistOf("Ingress b"))
-	w.Eventually(func() *metav1.OwnerReference { return metav1.GetControllerOf(w.only()) }).ShouldNot(BeNil())
+	w.Eventually(controller).ShouldNot(BeNil())
 	stays()
 	w.Expect(cluster.Client.Delete(t.Context(), &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "b"}})).To(Succeed())
 	w.eventuallyBindings(0)
