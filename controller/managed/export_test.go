@@ -9,6 +9,9 @@ const ByOwner = byOwner
 
 var OwnersOf = ownersOf
 
+// BindingChanged lets through what owners look at.
+var BindingChanged = bindingChanged
+
 // Waits between two tries.
 const (
 	UntilCaught  = untilCaught
