@@ -10,6 +10,7 @@ import (
 	shared "target-ownership-controller/controller/api/shared/v1beta1"
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/kind"
+	"target-ownership-controller/test/elbsim"
 	"target-ownership-controller/test/peer"
 )
 
@@ -63,6 +64,7 @@ func TestInsteadAndBack(t *testing.T) {
 	w.west(others[1])
 	stopLBC := w.lbc()
 	w.has(w.binding())
+	alone := w.alone()
 	r := w.rolls(others...)
 	w.Eventually(w.registered).Should(HaveLen(replicas + len(others)))
 	w.ours(kind.All...)
@@ -79,15 +81,40 @@ func TestInsteadAndBack(t *testing.T) {
 	w.Expect(w.gone(&shared.SharedTargetGroupBinding{}, name)).To(BeTrue())
 	w.Expect(w.gone(&corev1.ConfigMap{}, peer.ListPrefix+name)).To(BeTrue())
 	w.Expect(w.owners()).To(ConsistOf("west/shop/web", "east/shop/web"))
+	alone(v1beta1.Finalizer)
 
 	w.lbc()
 	w.migrates("back-to-lbc", "--from", "TargetGroupBinding")
 	w.Expect(w.api.Client.Get(t.Context(), key, b)).To(Succeed())
 	w.Expect(b.Finalizers).To(ConsistOf(peer.Finalizer))
 	w.Expect(w.owners()).To(ConsistOf("west/shop/web"))
+	alone(peer.Finalizer)
 
 	r.expectNothingLost(t)
 	w.Eventually(w.registered).Should(ConsistOf(r.wanted()), "what LBC makes of it at the end")
+}
+
+// alone adds a binding that has its group for itself, and returns a check that
+// it is whose finalizer it has, and that nothing ever left the group.
+func (w *world) alone() (expect func(finalizer string)) {
+	w.t.Helper()
+	const name = "api"
+	group, err := w.sim.CreateGroup(elbsim.Group{Name: "green", Protocol: "HTTP", Port: 80, VPCID: w.group.VPCID, TargetType: "ip"})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.has(w.service(name), w.binding(called(name), func(b *v1beta1.TargetGroupBinding) {
+		b.Spec.TargetGroupARN, b.Spec.ServiceRef.Name, b.Spec.MultiClusterTargetGroup = group.ARN, name, false
+	}))
+	w.Expect(w.api.SetEndpoints(w.t.Context(), namespace, name, "10.7.0.1", "10.7.0.2")).To(Succeed())
+	w.Eventually(func() []string { return w.sim.Registered(group.ARN) }).Should(ConsistOf(at("10.7.0.1", "10.7.0.2")))
+	return func(finalizer string) {
+		w.t.Helper()
+		w.Expect(w.object(name).GetFinalizers()).To(ConsistOf(finalizer))
+		w.Expect(w.gone(&shared.SharedTargetGroupBinding{}, name)).To(BeTrue())
+		w.Expect(w.sim.Registered(group.ARN)).To(ConsistOf(at("10.7.0.1", "10.7.0.2")))
+		for _, entry := range w.sim.Journal() {
+			w.Expect(entry.Action == "DeregisterTargets" && entry.Group == group.ARN).To(BeFalse())
+		}
+	}
 }
 
 // clusters are those in the registry.

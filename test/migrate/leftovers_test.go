@@ -208,7 +208,7 @@ func (w *world) interrupts(run func(context.Context, *migrate.Migration) error) 
 			m.Cluster, m.Table = crashingClient{c}, crashingTable{c}
 		}))
 		if err == nil {
-			w.Expect(writes).To(BeNumerically(">", 3), "runs until one came to its end")
+			w.Expect(writes).To(BeNumerically(">", 2), "runs until one came to its end")
 			return
 		}
 		w.Expect(err).To(MatchError(errCrash), "run that ends after %d writes", writes)

@@ -84,6 +84,46 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	w.Expect(w.owners()).To(BeEmpty())
 }
 
+// So it is on the way back.
+func TestWhatStandsInTheWayBack(t *testing.T) {
+	w := newWorld(t)
+	t.Parallel()
+	w.runs("10.0.0.1")
+	w.ours() // the heartbeat alone
+	w.Eventually(w.clusters).Should(ConsistOf(east))
+	twin := func(name string, edits ...func(*shared.SharedTargetGroupBinding)) client.Object {
+		b := &shared.SharedTargetGroupBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: w.binding().Spec}
+		for _, edit := range edits {
+			edit(b)
+		}
+		return b
+	}
+	ours := func(b *v1beta1.TargetGroupBinding) { b.Finalizers = []string{v1beta1.Finalizer} }
+	deleted := twin("deleted", func(b *shared.SharedTargetGroupBinding) { b.Finalizers = []string{v1beta1.Finalizer} })
+	w.has(
+		w.binding(called("unspoken"), ours), w.binding(called("lbcs"), finalized), deleted,
+		twin("elsewhere", func(b *shared.SharedTargetGroupBinding) { b.Spec.ServiceRef.Name = "elsewhere" }), w.binding(called("elsewhere")),
+		twin("made", func(b *shared.SharedTargetGroupBinding) {
+			b.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Service", Name: name, UID: "uid"}}
+		}),
+		twin("listed"), w.lists("listed", "10.0.0.1:8080"),
+	)
+	w.Expect(w.api.Client.Delete(t.Context(), deleted)).To(Succeed())
+	before := w.versions()
+	code, out, _ := w.targetctl("back-to-lbc", "--yes", "--from", "TargetGroupBinding")
+	w.Expect(code).To(Equal(1))
+	w.Expect(out).To(MatchRegexp(`shop/unspoken .* NOTHING: its status has no condition Ready`))
+	w.Expect(out).NotTo(ContainSubstring("lbcs"))
+
+	code, out, _ = w.targetctl("back-to-lbc", "--yes")
+	w.Expect(code).To(Equal(1))
+	w.Expect(out).To(MatchRegexp(`shop/deleted .* NOTHING: it is being deleted, and its targets leave`))
+	w.Expect(out).To(MatchRegexp(`shop/elsewhere .* NOTHING: there is a TargetGroupBinding of that name with another spec`))
+	w.Expect(out).NotTo(ContainSubstring("made"))
+	w.Expect(out).To(MatchRegexp(`shop/listed .* NOTHING: there is a list of LBC's, ConfigMap aws-lbc-targets-listed, of an earlier time: delete it`))
+	w.Expect(w.versions()).To(Equal(before))
+}
+
 // A cluster that is drained registers nothing, and cannot take over.
 func TestADrainedClusterTakesNothingOver(t *testing.T) {
 	w := newWorld(t)

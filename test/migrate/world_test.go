@@ -94,11 +94,13 @@ func newWorld(t *testing.T) *world {
 	}
 	w.api = kube.ForTest(t, kube.Options{CRDPaths: []string{"../../charts/target-ownership-controller/files/crds"}, Scheme: scheme})
 	w.Expect(w.api.CreateNamespace(t.Context(), namespace)).To(Succeed())
-	w.has(&corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: kube.ServicePortName, Port: kube.ServicePort, TargetPort: intstr.FromInt32(kube.TargetPort)}}},
-	})
+	w.has(w.service(name))
 	return w
+}
+
+func (w *world) service(name string) client.Object {
+	port := corev1.ServicePort{Name: kube.ServicePortName, Port: kube.ServicePort, TargetPort: intstr.FromInt32(kube.TargetPort)}
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{port}}}
 }
 
 func (w *world) has(objects ...client.Object) {
@@ -245,7 +247,7 @@ func (w *world) targetctl(line ...string) (code int, stdout, stderr string) {
 		"migrate",
 	}, line...)
 	line = append(line, "--kubeconfig", w.api.Kubeconfig)
-	code = cli.Run(w.t.Context(), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test", line)
+	code = cli.Run(w.t.Context(), cli.Streams{In: strings.NewReader(""), Out: &out, Err: stamped{&errs}}, "test", line)
 	return code, out.String(), errs.String()
 }
 
@@ -264,4 +266,12 @@ func at(addresses ...string) []string {
 		targets[i] = fmt.Sprintf("%s:%d", a, kube.TargetPort)
 	}
 	return targets
+}
+
+// stamped says when each line was written.
+type stamped struct{ to *bytes.Buffer }
+
+func (s stamped) Write(line []byte) (int, error) {
+	fmt.Fprintf(s.to, "%s ", time.Now().Format(time.StampMilli))
+	return s.to.Write(line)
 }

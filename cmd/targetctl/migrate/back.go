@@ -39,9 +39,6 @@ func (m *Migration) makeOld(ctx context.Context, s *subject) error {
 	if s.old != nil || s.twin == nil {
 		return nil
 	}
-	if s.list != nil {
-		return fmt.Errorf("there is a list of LBC's, %s, of an earlier time: delete it", s.list.object.Name)
-	}
 	m.say("%s: making a TargetGroupBinding", s)
 	s.old = &v1beta1.TargetGroupBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name}, Spec: sharedSpec(s.twin)}
 	return m.Cluster.Create(ctx, s.old)

@@ -183,6 +183,8 @@ func (m *Migration) judgeBackBeside(ctx context.Context, s *subject) error {
 		return nil // made from annotations, which go first
 	case s.old != nil && !s.alike():
 		return fmt.Errorf("there is a TargetGroupBinding of that name with another spec")
+	case s.old == nil && s.list != nil:
+		return fmt.Errorf("there is a list of LBC's, ConfigMap %s, of an earlier time: delete it", s.list.object.Name)
 	case !s.twin.DeletionTimestamp.IsZero() && s.twin.Annotations[v1beta1.DeletionPolicyAnnotation] == "":
 		return fmt.Errorf("it is being deleted, and its targets leave")
 	}
@@ -200,8 +202,12 @@ func (m *Migration) judgeBackInstead(_ context.Context, s *subject) error {
 	}
 	ours := controllerutil.ContainsFinalizer(s.old, v1beta1.Finalizer)
 	record := of(s.books, m.owner(s, kind.TargetGroupBinding))
-	if ours || !record.Empty() || !of(s.books, m.standIn(s)).Empty() {
-		s.what = "LBC takes over, this controller's finalizer and record go"
+	if !ours && record.Empty() && of(s.books, m.standIn(s)).Empty() {
+		return nil // LBC's already
 	}
+	if ready(s.old) == nil {
+		return fmt.Errorf("its status has no condition Ready, by which this controller says that it leaves the binding to LBC: apply the CustomResourceDefinition of this controller, that of LBC drops conditions")
+	}
+	s.what = "LBC takes over, this controller's finalizer and record go"
 	return nil
 }
