@@ -17,9 +17,22 @@ locals {
   any_group = "arn:${local.partition}:elasticloadbalancing:${local.region}:${local.account}:targetgroup/*/*"
   groups    = length(var.target_group_arns) > 0 ? var.target_group_arns : [local.any_group]
 
-  # The hash keys of records, and the one of the cluster registry.
-  leading_keys = concat(["cluster"], var.target_group_arns)
-  history_keys = [for arn in var.target_group_arns : "history#${arn}"]
+  # What the role may do under which hash keys: those of records, of the cluster
+  # registry, and of the history.
+  of_keys = {
+    ReadAndWriteRecords = {
+      actions = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"]
+      keys    = var.target_group_arns
+    }
+    ReadAndWriteRegistry = {
+      actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"]
+      keys    = ["cluster"]
+    }
+    WriteAndReadHistory = {
+      actions = ["dynamodb:PutItem", "dynamodb:Query"]
+      keys    = [for arn in var.target_group_arns : "history#${arn}"]
+    }
+  }
 
   here = "${local.partition}:${local.region}:${local.account}"
   elsewhere = [

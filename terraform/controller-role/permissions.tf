@@ -9,42 +9,37 @@ data "aws_iam_policy_document" "permissions" {
     resources = [var.table_arn]
   }
 
-  statement {
-    sid = "ReadAndWriteRecords"
-    actions = [
-      "dynamodb:DeleteItem",
-      "dynamodb:GetItem",
-      "dynamodb:PutItem",
-      "dynamodb:Query",
-    ]
-    resources = [var.table_arn]
+  # Without restricted keys the same for all of them. PutItem replaces what is
+  # there: no role is kept from changing what it may write
+  # (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutItem.html).
+  dynamic "statement" {
+    for_each = var.restrict_leading_keys ? [] : ["ReadAndWriteRecords"]
 
-    # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
-    dynamic "condition" {
-      for_each = var.restrict_leading_keys ? [local.leading_keys] : []
-
-      content {
-        test     = "ForAllValues:StringEquals"
-        variable = "dynamodb:LeadingKeys"
-        values   = condition.value
-      }
+    content {
+      sid = statement.value
+      actions = [
+        "dynamodb:DeleteItem",
+        "dynamodb:GetItem",
+        "dynamodb:PutItem",
+        "dynamodb:Query",
+      ]
+      resources = [var.table_arn]
     }
   }
 
-  # History is added to and read, and only time to live takes it away. Without
-  # restricted keys the statement above allows this too.
+  # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
   dynamic "statement" {
-    for_each = var.restrict_leading_keys ? [local.history_keys] : []
+    for_each = { for sid, of in local.of_keys : sid => of if var.restrict_leading_keys }
 
     content {
-      sid       = "AddAndReadHistory"
-      actions   = ["dynamodb:PutItem", "dynamodb:Query"]
+      sid       = statement.key
+      actions   = statement.value.actions
       resources = [var.table_arn]
 
       condition {
         test     = "ForAllValues:StringEquals"
         variable = "dynamodb:LeadingKeys"
-        values   = statement.value
+        values   = statement.value.keys
       }
     }
   }
