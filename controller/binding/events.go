@@ -1,6 +1,8 @@
 package binding
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -32,14 +34,22 @@ func (r *Reconciler) reportTransition(b *round, before *v1beta1.TargetGroupBindi
 	}
 }
 
-// reportSkipped names each endpoint that cannot be a target once.
+// reportSkipped names each endpoint that cannot be a target once. Events that
+// differ in their note alone are counted as one (client-go, tools/events), so
+// that each is about its endpoint too.
 func (r *Reconciler) reportSkipped(b *round) {
 	now := make(map[string]bool, len(b.skipped))
 	for _, s := range b.skipped {
 		now[s.Name] = true
 		if !b.state.skipped[s.Name] {
-			r.Events.Eventf(b.object, nil, corev1.EventTypeWarning, "EndpointSkipped", "Reconcile", "%s is not registered: %s", s.Name, s.Reason)
+			r.Events.Eventf(b.object, skippedObject(b.Namespace, s.Name), corev1.EventTypeWarning, "EndpointSkipped", "Reconcile", "%s is not registered: %s", s.Name, s.Reason)
 		}
 	}
 	b.state.skipped = now
+}
+
+// skippedObject is such as the node of "node ip-10-0-0-1".
+func skippedObject(namespace, name string) *corev1.ObjectReference {
+	space := strings.LastIndex(name, " ")
+	return &corev1.ObjectReference{Kind: name[:max(space, 0)], Namespace: namespace, Name: name[space+1:]}
 }

@@ -41,9 +41,26 @@ func (b *round) progress() progress {
 // verdicts judges the pass for both conditions.
 func verdicts(b *round, err error) (ready, consistent verdict) {
 	if err != nil {
-		return failure(err), ownershipUnknown(err)
+		return b.where(failure(err)), ownershipUnknown(err)
 	}
 	return b.ready(), b.consistent()
+}
+
+// inSpec are the reasons for which a binding itself has to be corrected.
+var inSpec = map[v1beta1.ConditionReason]bool{
+	v1beta1.ReasonInvalidSpec:     true,
+	v1beta1.ReasonWrongTargetType: true,
+	v1beta1.ReasonGroupNotFound:   true,
+}
+
+// where says that a binding that was made from annotations is corrected there:
+// whatever is changed in it is put back.
+func (b *round) where(v verdict) verdict {
+	owner := metav1.GetControllerOf(b)
+	if owner != nil && inSpec[v.reason] && b.Labels[v1beta1.ManagedLabel] == "true" {
+		v.message += fmt.Sprintf("; the binding is made from the annotations of %s %s: correct it there", owner.Kind, owner.Name)
+	}
+	return v
 }
 
 // ready is True when every wanted target is registered.

@@ -22,9 +22,8 @@ const (
 	// IngressSharedAnnotation is the switch of an Ingress.
 	IngressSharedAnnotation = "alb.ingress.kubernetes.io/multi-cluster-target-group"
 
-	// ManagedLabel marks the bindings that this package made, with the value
-	// "true". Without it a binding is a person's.
-	ManagedLabel = "elbv2.k8s.aws/target-ownership-managed"
+	// ManagedLabel marks the bindings that this package made.
+	ManagedLabel = v1beta1.ManagedLabel
 )
 
 // policies are the annotations that bindings take over from what controls them.
@@ -41,9 +40,9 @@ func switched(o client.Object, key string) (bool, *Problem) {
 	on, err := strconv.ParseBool(text) // as the AWS Load Balancer Controller does
 	switch {
 	case text == "" || err == nil && !on:
-		return false, &Problem{ReasonNotShared, fmt.Sprintf(`%s is there, and %s is not "true": set it, or remove the first`, TargetGroupsAnnotation, key)}
+		return false, &Problem{Reason: ReasonNotShared, Message: fmt.Sprintf(`%s is there, and %s is not "true": set it, or remove the first`, TargetGroupsAnnotation, key)}
 	case err != nil:
-		return false, &Problem{ReasonInvalidAnnotation, fmt.Sprintf("%s: %q is not true or false", key, text)}
+		return false, &Problem{Reason: ReasonInvalidAnnotation, Message: fmt.Sprintf("%s: %q is not true or false", key, text)}
 	}
 	return true, nil
 }

@@ -109,6 +109,6 @@ func (r *Reconciler) leave(ctx context.Context, owner, o client.Object) error {
 		return client.IgnoreNotFound(err)
 	}
 	log.FromContext(ctx).Info("binding deleted", "binding", o.GetName())
-	r.tell(owner, ReasonBindingDeleted, fmt.Sprintf("%s %s is no longer asked for", r.Kind.Name, o.GetName()))
+	r.tell(owner, ReasonBindingDeleted, o.GetName(), fmt.Sprintf("%s %s is no longer asked for", r.Kind.Name, o.GetName()))
 	return nil
 }

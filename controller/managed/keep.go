@@ -51,7 +51,7 @@ func (r *Reconciler) create(ctx context.Context, owner client.Object, w Wanted) 
 		return err
 	}
 	log.FromContext(ctx).Info("binding created", "binding", w.Name(), "service", w.Service, "port", w.Port.String(), "group", w.Group)
-	r.tell(owner, ReasonBindingCreated, fmt.Sprintf("%s %s puts port %s of Service %s into target group %s",
+	r.tell(owner, ReasonBindingCreated, w.Name(), fmt.Sprintf("%s %s puts port %s of Service %s into target group %s",
 		r.Kind.Name, w.Name(), w.Port.String(), w.Service, w.groupName()))
 	return nil
 }

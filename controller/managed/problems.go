@@ -15,7 +15,7 @@ import (
 // taken is about a binding that somebody else made.
 func taken(kind string, w Wanted) *Problem {
 	return &Problem{ReasonNameTaken, fmt.Sprintf("%s %s was not made from annotations, and is left as it is; rename it, or bind port %s of Service %s by hand only",
-		kind, w.Name(), w.Port.String(), w.Service)}
+		kind, w.Name(), w.Port.String(), w.Service), w.Name()}
 }
 
 // disagreement is about what the name of a binding leaves open, on which the
@@ -26,10 +26,10 @@ func disagreement(b *v1beta1.TargetGroupBinding, w Wanted, owner client.Object) 
 	c := metav1.GetControllerOf(b)
 	switch {
 	case !equality.Semantic.DeepEqual(asked.Spec.NodeSelector, b.Spec.NodeSelector):
-		return &Problem{ReasonOwnersDisagree, fmt.Sprintf("nodeSelector: %s %s asks for binding %s with another one, which counts; make them equal", c.Kind, c.Name, b.Name)}
+		return &Problem{ReasonOwnersDisagree, fmt.Sprintf("nodeSelector: %s %s asks for binding %s with another one, which counts; make them equal", c.Kind, c.Name, b.Name), b.Name}
 	case !equality.Semantic.DeepEqual(asked.Annotations, b.Annotations):
 		return &Problem{ReasonOwnersDisagree, fmt.Sprintf("%s: %s %s asks for binding %s with another one, which counts; make them equal",
-			v1beta1.DeletionPolicyAnnotation, c.Kind, c.Name, b.Name)}
+			v1beta1.DeletionPolicyAnnotation, c.Kind, c.Name, b.Name), b.Name}
 	default:
 		return nil
 	}
@@ -42,7 +42,7 @@ func refused(err error) bool {
 }
 
 func refusal(w Wanted, err error) *Problem {
-	return &Problem{ReasonBindingRefused, fmt.Sprintf("binding %s: %v", w.Name(), err)}
+	return &Problem{ReasonBindingRefused, fmt.Sprintf("binding %s: %v", w.Name(), err), w.Name()}
 }
 
 // routine are reasons of Ready that pass by themselves, or that an operator
@@ -58,7 +58,7 @@ func unready(b *v1beta1.TargetGroupBinding) *Problem {
 	if c == nil || c.Status != metav1.ConditionFalse || routine[v1beta1.ConditionReason(c.Reason)] {
 		return nil
 	}
-	return &Problem{Reason(c.Reason), fmt.Sprintf("binding %s: %s", b.Name, c.Message)}
+	return &Problem{Reason(c.Reason), fmt.Sprintf("binding %s: %s", b.Name, c.Message), b.Name}
 }
 
 func ready(b *v1beta1.TargetGroupBinding) bool {

@@ -106,7 +106,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // passes by itself or is told elsewhere.
 func closed(request Request, err error) []Problem {
 	if lbc := (*cluster.LoadBalancerControllerError)(nil); len(request.Bindings) > 0 && errors.As(err, &lbc) {
-		return append(request.Problems, Problem{ReasonLoadBalancerControllerActive, err.Error()})
+		return append(request.Problems, Problem{Reason: ReasonLoadBalancerControllerActive, Message: err.Error()})
 	}
 	return request.Problems
 }

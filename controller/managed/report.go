@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -31,12 +32,13 @@ func (t *told) replace(key client.ObjectKey, now []Problem) (before []Problem) {
 	return before
 }
 
-// report makes an event of each reason that has come up or changed. Events of
-// one reason are counted as one, so that its problems go into one note.
+// report makes an event of each problem that has come up or changed. Events of
+// one reason, about one binding or none, are counted as one and show the first
+// note only (client-go, tools/events), so that problems alike go into one note.
 func (r *Reconciler) report(owner client.Object, problems []Problem) {
 	var now []Problem
 	for _, p := range problems {
-		i := slices.IndexFunc(now, func(q Problem) bool { return q.Reason == p.Reason })
+		i := slices.IndexFunc(now, func(q Problem) bool { return q.Reason == p.Reason && q.Binding == p.Binding })
 		switch {
 		case i < 0:
 			now = append(now, p)
@@ -47,14 +49,26 @@ func (r *Reconciler) report(owner client.Object, problems []Problem) {
 	before := r.told.replace(client.ObjectKeyFromObject(owner), now)
 	for _, p := range now {
 		if !slices.Contains(before, p) {
-			r.Events.Eventf(owner, nil, corev1.EventTypeWarning, string(p.Reason), "Bind", "%s", cut(p.Message))
+			r.Events.Eventf(owner, r.about(owner, p.Binding), corev1.EventTypeWarning, string(p.Reason), "Bind", "%s", cut(p.Message))
 		}
 	}
 }
 
-// tell makes an event of something done.
-func (r *Reconciler) tell(owner client.Object, reason Reason, message string) {
-	r.Events.Eventf(owner, nil, corev1.EventTypeNormal, string(reason), "Bind", "%s", cut(message))
+// tell makes an event of something done to a binding.
+func (r *Reconciler) tell(owner client.Object, reason Reason, binding, message string) {
+	r.Events.Eventf(owner, r.about(owner, binding), corev1.EventTypeNormal, string(reason), "Bind", "%s", cut(message))
+}
+
+// about is a binding of an owner, which may not be there, or nil if it has no
+// name.
+func (r *Reconciler) about(owner client.Object, binding string) runtime.Object {
+	if binding == "" {
+		return nil
+	}
+	o := r.Kind.New()
+	o.SetNamespace(owner.GetNamespace())
+	o.SetName(binding)
+	return o
 }
 
 func cut(note string) string {

@@ -24,6 +24,7 @@ type Request struct {
 type Problem struct {
 	Reason  Reason
 	Message string
+	Binding string // the name of the one that it is about, if any
 }
 
 // Wanted is a binding of a Service port to a target group.
@@ -36,12 +37,12 @@ type Wanted struct {
 // unsure notes a problem that leaves open what is wanted.
 func (r *Request) unsure(reason Reason, format string, args ...any) {
 	r.Unsure = true
-	r.Problems = append(r.Problems, Problem{reason, fmt.Sprintf(format, args...)})
+	r.Problems = append(r.Problems, Problem{Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
 // off notes why nothing is wanted.
 func (r *Request) off(reason Reason, format string, args ...any) {
-	r.Problems = append(r.Problems, Problem{reason, fmt.Sprintf(format, args...)})
+	r.Problems = append(r.Problems, Problem{Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
 // add wants the groups for a port, which no earlier line may have named.

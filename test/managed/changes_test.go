@@ -116,3 +116,16 @@ func TestSeveralPorts(t *testing.T) {
 	w.Expect(cluster.SetEndpoints(t.Context(), w.namespace, "web")).To(Succeed())
 	w.eventuallyGroup("other")
 }
+
+// Events that differ in their note alone are counted as one and show the first.
+func TestEachBindingHasItsEvents(t *testing.T) {
+	w := newWorld(t, kind.TargetGroupBinding)
+	w.starts()
+	w.runs("web", "10.0.0.1", inGroup("http: [nosuch-a, nosuch-b, nosuch-c]"))
+	for _, group := range []string{"nosuch-a", "nosuch-b", "nosuch-c"} {
+		w.Eventually(func() []string { return w.notes("web") }).Should(ContainElements(
+			And(HavePrefix(string(managed.ReasonBindingCreated)), ContainSubstring(group)),
+			And(HavePrefix(string(v1beta1.ReasonGroupNotFound)), ContainSubstring(group), ContainSubstring("annotations of Service web: correct it there")),
+		))
+	}
+}

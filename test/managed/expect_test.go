@@ -3,6 +3,7 @@ package managed
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	. "github.com/onsi/gomega"
 	eventsv1 "k8s.io/api/events/v1"
@@ -67,15 +68,25 @@ func (w *world) eventuallyGroup(name string, targets ...string) {
 // events are those of an object: how often each reason was seen.
 func (w *world) events(name string) map[string]int {
 	w.t.Helper()
-	var list eventsv1.EventList
-	w.Expect(cluster.Client.List(w.t.Context(), &list, client.InNamespace(w.namespace))).To(Succeed())
 	seen := map[string]int{}
-	for _, e := range list.Items {
-		if e.Regarding.Name == name {
-			seen[e.Reason]++
-		}
+	for _, note := range w.notes(name) {
+		reason, _, _ := strings.Cut(note, ": ")
+		seen[reason]++
 	}
 	return seen
+}
+
+// notes are what the events of an object say, after their reasons.
+func (w *world) notes(name string) (notes []string) {
+	w.t.Helper()
+	var list eventsv1.EventList
+	w.Expect(cluster.Client.List(w.t.Context(), &list, client.InNamespace(w.namespace))).To(Succeed())
+	for _, e := range list.Items {
+		if e.Regarding.Name == name {
+			notes = append(notes, e.Reason+": "+e.Note)
+		}
+	}
+	return notes
 }
 
 func (w *world) eventuallyEvent(name, reason string) {

@@ -7,6 +7,11 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // finalizer on the same objects, elbv2.k8s.aws/resources, is never touched.
 const Finalizer = "elbv2.k8s.aws/target-ownership"
 
+// ManagedLabel marks the bindings that were made from the annotations of a
+// Service or an Ingress, with the value "true". Without it a binding is a
+// person's.
+const ManagedLabel = "elbv2.k8s.aws/target-ownership-managed"
+
 // DeletionPolicyAnnotation says what becomes of the targets of a binding that
 // is deleted: DeletionPolicyRelease, which is the default, or
 // DeletionPolicyRetain. With any other value the deletion waits.
