@@ -158,3 +158,22 @@ func TestRetireOfManyTargetsIsInTheHistory(t *testing.T) {
 		b.Expect(out).To(HaveLen(many + 1)) // and the one that west was releasing
 	})
 }
+
+// What would leave is told for the group that was asked for alone, and what
+// cannot be read is no silence.
+func TestWhatAReleaseWouldDo(t *testing.T) {
+	b := newBench(t)
+	const red ownership.GroupARN = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/red/0123456789abcdef"
+	west := ownership.Owner{Cluster: "west", Namespace: "shop", Name: "web"}
+	b.Expect(b.table.Put(t.Context(), ownership.Record{
+		Group: red, Owner: west, BindingUID: "uid", Revision: ownership.Revision{Version: 1, WriteID: "w"},
+		Held: map[ownership.Target]time.Time{"10.0.0.8:80": now},
+	}.Clone(), ownership.Revision{})).To(Succeed())
+	_, _, errs := b.run("release", "--cluster", "west", "--dry-run")
+	b.Expect(errs).To(HaveSuffix("holds them.\n  blue: 2 targets\n  red: 1 target\n"))
+	_, _, errs = b.run("release", "--cluster", "west", "--group", string(red), "--dry-run")
+	b.Expect(errs).To(HaveSuffix("holds them.\n  red: 1 target\n"))
+	b.table.Break(ownership.Key{Group: arn, Owner: west}, "no mode")
+	_, _, errs = b.run("release", "--cluster", "west", "--dry-run")
+	b.Expect(errs).To(HaveSuffix("holds them.\n  red: 1 target\nwarning: west/shop/web in blue cannot be read: no mode\n"))
+}
