@@ -55,7 +55,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	before := w.versions()
 	code, out, errs := w.targetctl("lbc", "--yes", "-o", "json")
 	w.Expect(code).To(Equal(1))
-	w.Expect(errs).To(ContainSubstring("6 bindings were not moved: the plan says what stands in the way"))
+	w.Expect(errs).To(ContainSubstring("bindings not moved: 6; the plan says what stands in the way"))
 	var rows []migrate.Row
 	w.Expect(json.Unmarshal([]byte(out), &rows)).To(Succeed())
 	told := map[string]string{}

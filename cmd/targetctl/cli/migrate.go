@@ -109,18 +109,18 @@ func (a *app) migration(ctx context.Context, l moving) error {
 // done.
 func (a *app) carryOut(ctx context.Context, l moving, m *migrate.Migration, p migrate.Plan) error {
 	if p.Work() > 0 {
-		going, err := a.confirm(l.change, fmt.Sprintf("%d bindings are moved.", p.Work()))
+		going, err := a.confirm(l.change, fmt.Sprintf("Bindings to move: %d.", p.Work()))
 		if err != nil || !going {
 			return err
 		}
 		if err := m.Run(ctx, p); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "%d bindings are moved\n", p.Work())
+		fmt.Fprintf(a.Err, "bindings moved: %d\n", p.Work())
 	}
 	switch n := p.Obstacles(); {
 	case n > 0:
-		return fmt.Errorf("%d bindings were not moved: the plan says what stands in the way", n)
+		return fmt.Errorf("bindings not moved: %d; the plan says what stands in the way", n)
 	case p.Work() == 0:
 		fmt.Fprintln(a.Err, "there is nothing to move")
 	}

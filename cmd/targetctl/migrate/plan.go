@@ -62,7 +62,7 @@ func (m *Migration) plan(ctx context.Context, j judge) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{}
+	p := Plan{Rows: []Row{}} // no row is an empty list, not null
 	for _, s := range subjects {
 		if s.obstacle == "" {
 			if err := j(ctx, s); err != nil {
