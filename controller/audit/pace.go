@@ -26,8 +26,8 @@ const (
 	noPause    = time.Second / perSecond
 )
 
-// pace is how fast a trail may write, so that history never competes with the
-// records for what the table can take.
+// pace is how fast a trail may write, so that history takes a bounded
+// share of what the table can take, and less when that is too little.
 type pace struct {
 	limiter *rate.Limiter
 	pause   time.Duration // zero while the table takes what comes
