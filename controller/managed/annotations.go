@@ -26,9 +26,6 @@ const (
 	ManagedLabel = v1beta1.ManagedLabel
 )
 
-// policies are the annotations that bindings take over from what controls them.
-var policies = []string{v1beta1.DeletionPolicyAnnotation}
-
 // groupsText is the annotation that names groups; empty means unset.
 func groupsText(o client.Object) string {
 	return strings.TrimSpace(o.GetAnnotations()[TargetGroupsAnnotation])
