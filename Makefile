@@ -78,7 +78,7 @@ generate: ## Write the CRD, the roles and the deep copies from the code, and the
 .PHONY: lint
 lint: generate ## gofmt, vet, import rules, shell, Terraform, generated files up to date
 	@$(INSTALL) golangci-lint shellcheck tflint
-	@for module in $(MODULES); do echo "lint: $$module"; (cd $$module && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...); done
+	@for module in $(MODULES); do echo "lint: $$module"; (cd $$module && $(BIN)/golangci-lint run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...); done
 	@git diff --exit-code --stat -- controller/api charts docs/reference || { echo "lint: generated files are out of date; commit what make generate wrote" >&2; exit 1; }
 	@PATH=$$PATH:$(BIN); if command -v shellcheck >/dev/null; then shellcheck test/tools/*.sh .ci/run; else echo "lint: there is no shellcheck, so shell scripts are NOT checked" >&2; fi
 	@$(BIN)/tflint --chdir terraform --recursive
