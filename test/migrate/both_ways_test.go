@@ -21,6 +21,7 @@ func TestBesideAndBack(t *testing.T) {
 		t.Skip("takes minutes: calls that may be under way are waited for")
 	}
 	w := newWorld(t)
+	t.Parallel()
 	others := []string{"10.9.9.9:8080", "10.8.8.8:8080"}
 	w.registers(types.TargetHealthStateEnumHealthy, others[0])
 	w.west(others[1])
@@ -59,6 +60,7 @@ func TestInsteadAndBack(t *testing.T) {
 		t.Skip("takes minutes: calls that may be under way are waited for")
 	}
 	w := newWorld(t)
+	t.Parallel()
 	others := []string{"10.9.9.9:8080", "10.8.8.8:8080"}
 	w.registers(types.TargetHealthStateEnumHealthy, others[0])
 	w.west(others[1])

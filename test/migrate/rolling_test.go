@@ -67,11 +67,14 @@ func (w *world) rolls(others ...string) *rolling {
 func (r *rolling) run(ctx context.Context, addresses []string) []string {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
-	for {
+	for begun := false; ; {
 		select {
 		case <-ctx.Done():
 			return addresses
 		case <-tick.C:
+		}
+		if begun = begun || r.complete(); !begun {
+			continue // nobody has registered the first pods yet
 		}
 		addresses = slices.Clone(addresses[atOnce:])
 		for range atOnce {
@@ -79,6 +82,13 @@ func (r *rolling) run(ctx context.Context, addresses []string) []string {
 		}
 		r.writes(context.WithoutCancel(ctx), addresses)
 	}
+}
+
+// complete reports whether all pods are in the group.
+func (r *rolling) complete() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.there) >= replicas+len(r.others)
 }
 
 func (r *rolling) next() string {
