@@ -95,7 +95,7 @@ type Plan struct{ Steps []Step }
 
 // Make decides about every target of states.
 func Make(b Binding, states iter.Seq[ownership.State]) Plan {
-	var p Plan
+	p := Plan{Steps: make([]Step, 0, len(b.Want))}
 	for s := range states {
 		if step := Decide(b.Want[s.Target], b.Exclusive, s); step.Action != Ignore {
 			p.Steps = append(p.Steps, step)
