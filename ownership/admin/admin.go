@@ -34,8 +34,8 @@ func unreadable(items []ownership.Unreadable) []Unreadable {
 	return out
 }
 
-// wait returns after d, or with the error of the context before that.
-func wait(ctx context.Context, d time.Duration) error {
+// Wait returns after d, or with the error of the context before that.
+func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -84,7 +84,7 @@ func newCluster(c ownership.Cluster) Cluster {
 // watch replaces the entries by what they are after d, and says what became of
 // them in between.
 func (l *ClusterList) watch(ctx context.Context, registry ownership.Registry, d time.Duration) error {
-	if err := wait(ctx, d); err != nil {
+	if err := Wait(ctx, d); err != nil {
 		return err
 	}
 	read, err := readClusters(ctx, registry)

@@ -140,7 +140,7 @@ func WaitEmpty(ctx context.Context, table Table, cluster string, progress func(l
 		if last = left; left == 0 {
 			return exclusive, nil
 		}
-		if err := wait(ctx, pollRecords); err != nil {
+		if err := Wait(ctx, pollRecords); err != nil {
 			return 0, err
 		}
 	}

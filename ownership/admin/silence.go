@@ -30,7 +30,7 @@ func WatchSilence(ctx context.Context, registry ownership.Registry, id string, d
 		return err
 	}
 	for began := time.Now(); time.Since(began) < d; {
-		if err := wait(ctx, min(pollHeartbeat, d-time.Since(began))); err != nil {
+		if err := Wait(ctx, min(pollHeartbeat, d-time.Since(began))); err != nil {
 			return err
 		}
 		seq, err := heartbeat(ctx, registry, id)

@@ -89,7 +89,7 @@ func (o TakeOut) Run(ctx context.Context) (stay int, err error) {
 		if left == 0 {
 			return stay, failures(records)
 		}
-		if err := wait(ctx, pollGroup); err != nil {
+		if err := Wait(ctx, pollGroup); err != nil {
 			return 0, err
 		}
 	}

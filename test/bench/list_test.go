@@ -4,18 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -23,7 +17,6 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/ownership"
-	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/simulation"
 	"target-ownership-controller/test/kube"
 	"target-ownership-controller/test/peer"
@@ -34,7 +27,7 @@ import (
 // registers, and writes two annotations of the binding, as test/peer describes.
 type lists struct {
 	client  client.Client
-	group   sdkGroup
+	group   peer.Group
 	binding client.ObjectKey
 	method  simulation.Reconciler // nil: no list
 	passes  int
@@ -47,7 +40,7 @@ func runLists(tracks bool) func(*testing.B, *side) {
 		mgr := s.manager(b)
 		l := &lists{
 			client: mgr.GetClient(), binding: client.ObjectKey{Namespace: s.namespace, Name: service},
-			group: sdkGroup{client: s.elbClient(), arn: s.group},
+			group: peer.Group{Client: s.elbClient(), ARN: s.group},
 		}
 		if tracks {
 			l.method = peer.Method{SkipUnchanged: true}.Start(simulation.Env{
@@ -72,7 +65,7 @@ func (l *lists) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 		return reconcile.Result{}, err
 	}
 	if l.method == nil {
-		err = l.group.becomes(want)
+		err = l.group.Becomes(want)
 	} else {
 		_, err = l.method.Reconcile(ctx, simulation.Binding{Want: want})
 	}
@@ -143,74 +136,3 @@ func (c configMap) Save(ctx context.Context, targets ownership.Set) error {
 }
 
 func (c configMap) Delete(ctx context.Context) error { return c.client.Delete(ctx, c.object()) }
-
-// sdkGroup is a target group behind the real SDK client.
-type sdkGroup struct {
-	pass.Group // needs permissions, which these methods do not know
-	client     *elbv2.Client
-	arn        string
-}
-
-// maxTargets is how many targets a call names.
-const maxTargets = 200
-
-// becomes has the group hold these targets and no others.
-func (g sdkGroup) becomes(want ownership.Set) error {
-	members, err := g.List()
-	if err != nil {
-		return err
-	}
-	for _, c := range []struct {
-		verb       simulation.Verb
-		have, lack ownership.Set
-	}{{simulation.Deregister, members, want}, {simulation.Register, want, members}} {
-		targets := sets.KeySet(c.have).Difference(sets.KeySet(c.lack)).UnsortedList()
-		for _, err := range g.Call(c.verb, targets, time.Time{}).Refused {
-			return err
-		}
-	}
-	return nil
-}
-
-// List implements [simulation.Caller].
-func (g sdkGroup) List() (ownership.Set, error) {
-	out, err := g.client.DescribeTargetHealth(context.Background(), &elbv2.DescribeTargetHealthInput{TargetGroupArn: &g.arn})
-	if err != nil {
-		return nil, err
-	}
-	members := ownership.Set{}
-	for _, d := range out.TargetHealthDescriptions {
-		if d.TargetHealth.State != types.TargetHealthStateEnumDraining {
-			members[ownership.Target(aws.ToString(d.Target.Id)+":"+strconv.Itoa(int(aws.ToInt32(d.Target.Port))))] = true
-		}
-	}
-	return members, nil
-}
-
-// Call implements [simulation.Caller].
-func (g sdkGroup) Call(verb simulation.Verb, targets []ownership.Target, _ time.Time) ownership.Result {
-	result := ownership.Result{Refused: map[ownership.Target]error{}}
-	for chunk := range slices.Chunk(targets, maxTargets) {
-		if err := g.call(verb, chunk); err != nil {
-			for _, t := range chunk {
-				result.Refused[t] = err
-			}
-			continue
-		}
-		result.Done = append(result.Done, chunk...)
-	}
-	return result
-}
-
-func (g sdkGroup) call(verb simulation.Verb, targets []ownership.Target) error {
-	descriptions := make([]types.TargetDescription, len(targets))
-	for i, t := range targets {
-		descriptions[i] = types.TargetDescription{Id: aws.String(t.ID()), Port: aws.Int32(int32(t.Port()))}
-	}
-	if verb == simulation.Register {
-		_, err := g.client.RegisterTargets(context.Background(), &elbv2.RegisterTargetsInput{TargetGroupArn: &g.arn, Targets: descriptions})
-		return err
-	}
-	_, err := g.client.DeregisterTargets(context.Background(), &elbv2.DeregisterTargetsInput{TargetGroupArn: &g.arn, Targets: descriptions})
-	return err
-}

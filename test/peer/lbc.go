@@ -128,7 +128,7 @@ func (c *Controller) patch(ctx context.Context, b *v1beta1.TargetGroupBinding, c
 func (c *Controller) pass(ctx context.Context, b *v1beta1.TargetGroupBinding, pass simulation.Binding) error {
 	group := Group{Client: c.ELB, ARN: b.Spec.TargetGroupARN}
 	if !b.Spec.MultiClusterTargetGroup {
-		return group.becomes(pass.Want)
+		return group.Becomes(pass.Want)
 	}
 	_, err := c.remembered(b, group).Reconcile(ctx, pass)
 	return err
@@ -236,8 +236,8 @@ func (g Group) List() (ownership.Set, error) {
 	return members, nil
 }
 
-// becomes has the group hold these targets and no others.
-func (g Group) becomes(want ownership.Set) error {
+// Becomes has the group hold these targets and no others.
+func (g Group) Becomes(want ownership.Set) error {
 	members, err := g.List()
 	if err != nil {
 		return err

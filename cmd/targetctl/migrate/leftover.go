@@ -46,7 +46,7 @@ func (m *Migration) settle(ctx context.Context, s *subject) error {
 	}
 	m.say("waiting %s until no call of LBC can be under way", m.Settle)
 	m.settled = true
-	return pause(ctx, m.Settle)
+	return admin.Wait(ctx, m.Settle)
 }
 
 // clearLeftovers imports what LBC left and takes it out, by the protocol: a

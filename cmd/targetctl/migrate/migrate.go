@@ -136,19 +136,8 @@ func (m *Migration) until(ctx context.Context, what string, check func(context.C
 		if time.Now().After(deadline) {
 			return fmt.Errorf("waited %s in vain until %s: %s; what was done stays, run the command again to go on", m.Timeout, what, left)
 		}
-		if err := pause(ctx, m.Poll); err != nil {
+		if err := admin.Wait(ctx, m.Poll); err != nil {
 			return err
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
