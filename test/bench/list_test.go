@@ -54,7 +54,7 @@ func runLists(tracks bool) func(*testing.B, *side) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.start(b, mgr)
+		kube.Run(b, mgr)
 	}
 }
 

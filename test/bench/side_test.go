@@ -117,7 +117,7 @@ func (s *side) control(b *testing.B, t controller.Table) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.start(b, mgr)
+	kube.Run(b, mgr)
 }
 
 // sample is what a controller made of one change.
@@ -226,15 +226,3 @@ func (s *side) measure(begun time.Time, calls []made) sample {
 }
 
 func address(i int) string { return fmt.Sprintf("10.%d.%d.%d", i/40000, i/200%200, i%200+1) }
-
-func (w *world) start(b *testing.B, mgr manager.Manager) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	b.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			b.Errorf("the controller ended with: %v", err)
-		}
-	})
-}

@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/test/elbsim"
+	"target-ownership-controller/test/kube"
 )
 
 // patience is for what a controller does as soon as it sees an event. It is
@@ -60,16 +60,7 @@ func (s *site) controls(edits ...func(*controller.Options)) {
 	err = controller.Setup(s.t.Context(), mgr, options)
 	setup.Unlock()
 	s.Expect(err).NotTo(HaveOccurred())
-
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	s.t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			s.t.Errorf("the controller of %s: %v", s.id, err)
-		}
-	})
+	kube.Run(s.t, mgr)
 }
 
 func (s *site) managerOptions() ctrl.Options {

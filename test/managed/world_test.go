@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"context"
 	"maps"
 	"sync"
 	"testing"
@@ -98,17 +97,7 @@ func (w *world) starts(edits ...func(*controller.Options)) (stop func()) {
 	err = controller.Setup(w.t.Context(), mgr, options)
 	setup.Unlock()
 	w.Expect(err).NotTo(HaveOccurred())
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Errorf("the controller: %v", err)
-		}
-	})
-	w.t.Cleanup(stop)
-	return stop
+	return kube.Run(w.t, mgr)
 }
 
 func (w *world) key(name string) client.ObjectKey {

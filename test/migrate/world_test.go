@@ -5,7 +5,6 @@ package migrate_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -203,17 +202,7 @@ func (w *world) manage(options ctrl.Options, add func(ctrl.Manager) error) (stop
 	err = add(mgr)
 	setup.Unlock()
 	w.Expect(err).NotTo(HaveOccurred())
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Errorf("a controller ended with: %v", err)
-		}
-	})
-	w.t.Cleanup(stop)
-	return stop
+	return kube.Run(w.t, mgr)
 }
 
 // ours runs this controller.
