@@ -18,8 +18,8 @@ func encodeRecord(rec ownership.Record) (item, error) {
 		AttrClusterID:         rec.Owner.Cluster,
 		AttrBindingUID:        rec.BindingUID,
 		AttrMode:              mode(rec.Exclusive),
-		AttrHeld:              encodeTargets(rec.Held),
-		AttrReleasing:         encodeTargets(rec.Releasing),
+		AttrHeld:              targets(rec.Held),
+		AttrReleasing:         targets(rec.Releasing),
 		AttrVersion:           rec.Version,
 		AttrWriteID:           rec.WriteID,
 		AttrSchemaVersion:     ownership.SchemaVersion,
@@ -43,12 +43,19 @@ func mode(exclusive bool) string {
 	return ModeShared
 }
 
-func encodeTargets(targets map[ownership.Target]time.Time) map[string]map[string]string {
-	entries := make(map[string]map[string]string, len(targets))
-	for target, since := range targets {
-		entries[string(target)] = map[string]string{AttrSince: formatTime(since)}
+// targets are a map of targets in an item. A record has hundreds of them and is
+// written at every change, so this is not left to reflection.
+type targets map[ownership.Target]time.Time
+
+// MarshalDynamoDBAttributeValue implements [attributevalue.Marshaler].
+func (t targets) MarshalDynamoDBAttributeValue() (types.AttributeValue, error) {
+	entries := make(item, len(t))
+	for target, since := range t {
+		entries[string(target)] = &types.AttributeValueMemberM{
+			Value: item{AttrSince: &types.AttributeValueMemberS{Value: formatTime(since)}},
+		}
 	}
-	return entries
+	return &types.AttributeValueMemberM{Value: entries}, nil
 }
 
 // decodeRecord is strict about everything that decides something: what is not
