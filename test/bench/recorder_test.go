@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -86,9 +87,21 @@ func (t recorded) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = response.Body.Close()
 		response.Body, received = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	time.Sleep(t.latency - time.Since(begun))
+	until(begun.Add(t.latency))
 	t.end(made{kind, time.Now(), int64(len(sent)) + received})
 	return response, err
+}
+
+// oversleeps is how much later than asked for a goroutine may wake up.
+const oversleeps = time.Millisecond
+
+// until returns at a point in time. To sleep alone would make a call of 5 ms one
+// of 5.6 ms.
+func until(end time.Time) {
+	time.Sleep(time.Until(end) - oversleeps)
+	for time.Now().Before(end) {
+		runtime.Gosched()
+	}
 }
 
 func drain(r *http.Request) ([]byte, error) {
