@@ -25,6 +25,14 @@ const (
 	Unavailable State = "unavailable"
 )
 
+// Health is what the load balancer says of a target, and why. Both texts are
+// empty for a healthy one.
+type Health struct {
+	State       State
+	Reason      string // such as Target.Timeout
+	Description string
+}
+
 // WrongTargetTypeError says that a group holds targets that are neither IP
 // addresses nor instances, but a Lambda function or a load balancer.
 type WrongTargetTypeError struct {
@@ -36,13 +44,26 @@ func (e *WrongTargetTypeError) Error() string {
 	return fmt.Sprintf("target group %s holds %s: only target types ip and instance can be bound to a service", e.Group.Name(), e.Target)
 }
 
-// Health lists all targets of the group, draining ones included. The map is
+// Health is [Client.Targets], without the reasons.
+func (c *Client) Health(ctx context.Context, group ownership.GroupARN) (map[ownership.Target]State, error) {
+	targets, err := c.Targets(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	states := make(map[ownership.Target]State, len(targets))
+	for t, h := range targets {
+		states[t] = h.State
+	}
+	return states, nil
+}
+
+// Targets lists all targets of the group, draining ones included. The map is
 // empty for an empty group. DescribeTargetHealth has no pages, so that an
 // answer is a complete listing
 // (https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_DescribeTargetHealth.html).
 //
 // Errors are those of [Client.Group] and [WrongTargetTypeError].
-func (c *Client) Health(ctx context.Context, group ownership.GroupARN) (map[ownership.Target]State, error) {
+func (c *Client) Targets(ctx context.Context, group ownership.GroupARN) (map[ownership.Target]Health, error) {
 	if err := c.check(group); err != nil {
 		return nil, err
 	}
@@ -55,7 +76,7 @@ func (c *Client) Health(ctx context.Context, group ownership.GroupARN) (map[owne
 	if err != nil {
 		return nil, fmt.Errorf("list the targets of %s: %w", group.Name(), ofGroup(err))
 	}
-	states := make(map[ownership.Target]State, len(out.TargetHealthDescriptions))
+	targets := make(map[ownership.Target]Health, len(out.TargetHealthDescriptions))
 	for _, d := range out.TargetHealthDescriptions {
 		if d.Target == nil {
 			return nil, fmt.Errorf("list the targets of %s: %w: the answer has a target without a name", group.Name(), ownership.ErrGroupUnavailable)
@@ -64,17 +85,21 @@ func (c *Client) Health(ctx context.Context, group ownership.GroupARN) (map[owne
 		if err != nil {
 			return nil, &WrongTargetTypeError{Group: group, Target: aws.ToString(d.Target.Id)}
 		}
-		states[target] = stateOf(d.TargetHealth)
+		targets[target] = healthOf(d.TargetHealth)
 	}
-	return states, nil
+	return targets, nil
+}
+
+func healthOf(h *types.TargetHealth) Health {
+	if h == nil {
+		return Health{State: Unavailable}
+	}
+	return Health{stateOf(h), string(h.Reason), aws.ToString(h.Description)}
 }
 
 // stateOf takes a state that we do not know as unavailable: the target is
 // there, and that is all we can say.
 func stateOf(h *types.TargetHealth) State {
-	if h == nil {
-		return Unavailable
-	}
 	switch h.State {
 	case types.TargetHealthStateEnumUnhealthyDraining:
 		return Unhealthy // still registered, its connections are being closed

@@ -106,3 +106,17 @@ func TestGroupByNameAndARN(t *testing.T) {
 	_, err := f.client.Group(context.Background(), elb.GroupRef{Name: "wep"})
 	f.Expect(err).To(MatchError(ownership.ErrGroupMissing))
 }
+
+// What the load balancer says of a target comes with its reason.
+func TestReasonsOfHealth(t *testing.T) {
+	f := start(t, "ip", 100)
+	targets := pods(0, 2)
+	f.register(targets...)
+	f.Expect(f.sim.SetHealth(string(f.group), string(targets[1]), "unhealthy")).To(Succeed())
+	health, err := f.client.Targets(context.Background(), f.group)
+	f.Expect(err).NotTo(HaveOccurred())
+	f.Expect(health).To(Equal(map[ownership.Target]elb.Health{
+		targets[0]: {State: elb.Healthy},
+		targets[1]: {elb.Unhealthy, "Target.FailedHealthChecks", "Health checks failed"},
+	}))
+}
