@@ -106,7 +106,7 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 		b.resume(&state{uid: b.UID, ref: ref, group: group, ledger: ledger, skipped: map[string]bool{}})
 		r.states.put(key, b.state)
 	}
-	return checkPolicy(b)
+	return b.misread
 }
 
 // resume begins the pass with what is remembered.

@@ -24,6 +24,7 @@ import (
 	"target-ownership-controller/controller/endpoints"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/metrics"
+	"target-ownership-controller/controller/policy"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
 )
@@ -113,6 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (_ re
 		r.outages.leaves(req.NamespacedName)
 		return reconcile.Result{}, nil // somebody else's turn: when it is gone, vanished finishes
 	}
+	b.readPolicy()
 
 	ctx, span := r.trace(ctx, "pass", req.NamespacedName)
 	defer func() { b.endTrace(span, failed) }()
@@ -215,6 +217,8 @@ type round struct {
 	*v1beta1.TargetGroupBinding
 	object  client.Object // the same, in its own kind
 	kind    kind.Kind
+	policy  policy.Policy
+	misread error // why the policy cannot be read
 	state   *state
 	began   time.Time
 	closed  error // why the gate lets nothing through

@@ -3,9 +3,6 @@ package binding
 import (
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/plan"
@@ -13,19 +10,7 @@ import (
 
 // retains reports whether the binding goes and its targets stay.
 func (b *round) retains() bool {
-	return b.deleting() && b.Annotations[v1beta1.DeletionPolicyAnnotation] == v1beta1.DeletionPolicyRetain
-}
-
-// checkPolicy refuses a deletion that does not say clearly what is to become
-// of the targets: what was taken out cannot be kept any more.
-func checkPolicy(b *round) error {
-	switch value, found := b.Annotations[v1beta1.DeletionPolicyAnnotation]; {
-	case !b.deleting(), !found, value == v1beta1.DeletionPolicyRetain, value == v1beta1.DeletionPolicyRelease:
-		return nil
-	default:
-		return invalidSpec("annotation %s is %q, so that nothing is taken out and the binding stays; set it to %s or %s",
-			v1beta1.DeletionPolicyAnnotation, value, v1beta1.DeletionPolicyRetain, v1beta1.DeletionPolicyRelease)
-	}
+	return b.deleting() && b.policy.Deletion == v1beta1.DeletionPolicyRetain
 }
 
 // retained is what a binding wants that goes and leaves its targets: all that
@@ -59,13 +44,4 @@ func (b *round) landed() time.Time {
 		}
 	}
 	return last
-}
-
-// policyChanged is for a change of the annotation, which is none of the
-// generation.
-func policyChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		const name = v1beta1.DeletionPolicyAnnotation
-		return e.ObjectOld.GetAnnotations()[name] != e.ObjectNew.GetAnnotations()[name]
-	}}
 }

@@ -13,7 +13,7 @@ import (
 const (
 	// TargetGroupsAnnotation names the target groups of a Service's ports or of
 	// an Ingress's backends.
-	TargetGroupsAnnotation = "elbv2.k8s.aws/target-ownership-target-groups"
+	TargetGroupsAnnotation = v1beta1.TargetGroupsAnnotation
 
 	// ServiceSharedAnnotation is the switch of a Service, which the AWS Load
 	// Balancer Controller has too.

@@ -221,21 +221,22 @@ func TestCase30ARetainedBindingWhoseRowWasLost(t *testing.T) {
 
 func TestCase30APolicyThatIsNoneHoldsTheDeletionUp(t *testing.T) {
 	for value, group := range map[string][]string{
-		v1beta1.DeletionPolicyRetain:  at8080("10.0.0.1"),
-		v1beta1.DeletionPolicyRelease: {},
+		v1beta1.DeletionPolicyRetain: at8080("10.0.0.1"),
+		v1beta1.DeletionPolicyDelete: {},
 	} {
 		t.Run("corrected to "+value, func(t *testing.T) {
 			w := newWorld(t)
 			east := w.cluster("east")
 			east.runs("web", "10.0.0.1")
-			east.binds("web", withPolicy("retain"))
+			east.binds("web")
 			east.reconciles("web")
 			east.expectReconciled("web")
+			east.edits("web", withPolicy("retain"))
 			east.deletes("web")
 			east.settles("web")
 			w.expectGroup("10.0.0.1:8080")
 			east.expectRecord("web", at8080("10.0.0.1"), nil)
-			east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonInvalidSpec, v1beta1.DeletionPolicyAnnotation, `"retain"`, "Retain or Release")
+			east.expectReady("web", metav1.ConditionFalse, v1beta1.ReasonInvalidSpec, v1beta1.DeletionPolicyAnnotation, `"retain"`, "Delete, Retain or HandOver")
 			east.expectEvents("Warning InvalidSpec: ")
 
 			east.edits("web", withPolicy(value))
@@ -271,8 +272,9 @@ func TestCase30ACorrectedPolicyIsSeenAtOnce(t *testing.T) {
 	east := w.cluster("east")
 	east.controls()
 	east.runs("web", "10.0.0.1")
-	east.binds("web", withPolicy("retain"))
+	east.binds("web")
 	east.eventuallyReady("web", v1beta1.ReasonReconciled)
+	east.edits("web", withPolicy("retain"))
 	east.deletes("web")
 	east.eventuallyReady("web", v1beta1.ReasonInvalidSpec)
 	east.edits("web", withPolicy(v1beta1.DeletionPolicyRetain))

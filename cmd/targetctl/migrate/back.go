@@ -196,7 +196,7 @@ func (m *Migration) stand(ctx context.Context, s *subject, k kind.Kind) error {
 // protocol.
 func (m *Migration) letGo(ctx context.Context, s *subject) error {
 	m.say("%s: SharedTargetGroupBinding goes", s)
-	if err := m.policy(ctx, s, v1beta1.DeletionPolicyRelease); err != nil {
+	if err := m.policy(ctx, s, v1beta1.DeletionPolicyDelete); err != nil {
 		return err
 	}
 	return m.until(ctx, fmt.Sprintf("SharedTargetGroupBinding %s is gone", s), func(ctx context.Context) (string, error) {

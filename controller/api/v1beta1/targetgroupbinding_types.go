@@ -12,17 +12,6 @@ const Finalizer = "elbv2.k8s.aws/target-ownership"
 // person's.
 const ManagedLabel = "elbv2.k8s.aws/target-ownership-managed"
 
-// DeletionPolicyAnnotation says what becomes of the targets of a binding that
-// is deleted: DeletionPolicyRelease, which is the default, or
-// DeletionPolicyRetain. With any other value the deletion waits.
-const (
-	DeletionPolicyAnnotation = "elbv2.k8s.aws/target-ownership-deletion-policy"
-	// DeletionPolicyRelease has the targets leave the group first.
-	DeletionPolicyRelease = "Release"
-	// DeletionPolicyRetain leaves them in the group, where they are nobody's.
-	DeletionPolicyRetain = "Retain"
-)
-
 // TargetGroupBinding registers the endpoints of a Service port as targets of an
 // ELBv2 target group (of an Application or a Network Load Balancer) and keeps
 // them up to date. Other clusters, ECS services and people may use the same
