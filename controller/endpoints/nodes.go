@@ -2,6 +2,7 @@ package endpoints
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,30 +11,80 @@ import (
 	"target-ownership-controller/ownership"
 )
 
-// fromNodes collects the nodes fit for traffic.
-func fromNodes(nodes []corev1.Node, nodePort int, held func(ownership.Target) bool) Want {
-	want := Want{Targets: ownership.Set{}}
-	for i := range nodes {
-		node := &nodes[i]
-		v := judge(node)
-		if v.fitness == excluded {
-			continue
-		}
-		var t ownership.Target
-		if v.fitness != unfit {
-			var err error
-			if t, err = ownership.NewTarget(v.instance, nodePort); err != nil {
-				v = verdict{fitness: unfit, reason: err.Error()}
-			}
-		}
-		if v.fitness == fit || v.fitness == unready && held != nil && held(t) {
-			want.Targets[t] = true
-			continue
-		}
-		want.skip("node "+node.Name, v.reason)
+// nodes chooses among the nodes for targets of type instance.
+type nodes struct {
+	query    Query
+	nodePort int
+	local    *local // where the endpoints are; nil if that does not matter
+
+	want  Want
+	there ownership.Set // all that could be targets, were they ready
+	spare []spareNode
+}
+
+// spareNode is one that is not wanted, and would do for the minimum.
+type spareNode struct {
+	ownership.Target
+	name, reason string
+}
+
+// choose collects the nodes that are wanted, and has those stay that the
+// minimum needs.
+func (n *nodes) choose(all []corev1.Node) Want {
+	n.want, n.there = newWant(), ownership.Set{}
+	for i := range all {
+		n.see(&all[i])
 	}
-	want.sort()
-	return want
+	var targets []ownership.Target
+	for _, s := range n.spare {
+		targets = append(targets, s.Target)
+	}
+	n.want.keep(n.query.Minimum, len(n.there), len(n.want.Targets), targets)
+	for _, s := range n.spare {
+		if !slices.Contains(n.want.Kept, s.Target) {
+			n.skip(s.name, s.reason)
+		}
+	}
+	return n.want
+}
+
+func (n *nodes) see(node *corev1.Node) {
+	v, t := n.judge(node)
+	on := n.local.presence(node.Name)
+	switch decide(v.fitness, on, n.query.holds(t)) {
+	case in:
+		n.want.Targets[t], n.there[t] = true, true
+		return
+	case spare:
+		n.spare = append(n.spare, spareNode{t, node.Name, v.reason})
+	default:
+		if on != absent {
+			n.skip(node.Name, v.reason)
+		}
+	}
+	if v.fitness >= givenUp && on >= endpointUnready {
+		n.there[t] = true
+	}
+}
+
+// skip names a node that something is wrong with.
+func (n *nodes) skip(name, reason string) {
+	if reason != "" {
+		n.want.skip("node "+name, reason)
+	}
+}
+
+// judge also makes the target of a node that can be one.
+func (n *nodes) judge(node *corev1.Node) (v verdict, t ownership.Target) {
+	v = judge(node)
+	if v.fitness < givenUp {
+		return v, ""
+	}
+	t, err := ownership.NewTarget(v.instance, n.nodePort)
+	if err != nil {
+		return verdict{fitness: unfit, reason: err.Error()}, ""
+	}
+	return v, t
 }
 
 type fitness int
@@ -41,8 +92,18 @@ type fitness int
 const (
 	excluded fitness = iota // the user keeps it out
 	unfit                   // it cannot be a target, or is about to go
-	unready                 // it stays if it is a target, and does not become one
+	givenUp                 // Kubernetes has given it up
+	unready
 	fit
+)
+
+// decision is about one node.
+type decision int
+
+const (
+	out   decision = iota
+	spare          // out, unless the minimum needs it
+	in
 )
 
 // verdict is all of a node that decides whether it is wanted.
@@ -86,6 +147,11 @@ func judge(node *corev1.Node) verdict {
 			return verdict{fitness: unfit, reason: why + " (taint " + taint.Key + ")"}
 		}
 	}
+	for _, taint := range node.Spec.Taints {
+		if gaveUp(taint) {
+			return verdict{fitness: givenUp, instance: instance, reason: "Kubernetes has given it up (taint " + taint.Key + ")"}
+		}
+	}
 	if status := ready(node).Status; status != corev1.ConditionTrue {
 		if status == "" {
 			status = corev1.ConditionUnknown
@@ -118,12 +184,15 @@ func removal(taint corev1.Taint) string {
 		return "its instance is shut down"
 	case corev1.TaintNodeOutOfService:
 		return "it is out of service"
-	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable:
-		if taint.Effect == corev1.TaintEffectNoExecute {
-			return "Kubernetes has given it up"
-		}
 	}
 	return ""
+}
+
+// gaveUp reports whether a taint means that Kubernetes evicts from the node,
+// since it is not ready or cannot be heard.
+func gaveUp(taint corev1.Taint) bool {
+	return taint.Effect == corev1.TaintEffectNoExecute &&
+		(taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable)
 }
 
 // instanceID reads the ID of an EC2 instance from aws:///ZONE/i-..., the

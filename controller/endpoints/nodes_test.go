@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,19 @@ const (
 	goodID     = "aws:///eu-west-1a/i-0aaa"
 	goodTarget = "i-0aaa:30080"
 )
+
+// nodesOf is the choice among nodes where endpoints do not matter.
+func nodesOf(q Query, all ...corev1.Node) Want {
+	n := nodes{query: q, nodePort: 30080}
+	want := n.choose(all)
+	want.sort()
+	return want
+}
+
+// holding is of a binding that holds these targets.
+func holding(targets ...ownership.Target) Query {
+	return Query{Held: func(t ownership.Target) bool { return slices.Contains(targets, t) }}
+}
 
 func deleted(n *corev1.Node) {
 	n.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_800_000_000, 0)}
@@ -76,7 +90,7 @@ func TestNodeFitForTraffic(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
-			want := fromNodes([]corev1.Node{c.node}, 30080, func(ownership.Target) bool { return c.held })
+			want := nodesOf(Query{Held: func(ownership.Target) bool { return c.held }}, c.node)
 			if c.fits {
 				g.Expect(names(want.Targets)).To(Equal([]string{goodTarget}))
 				g.Expect(want.Skipped).To(BeEmpty())
@@ -96,14 +110,14 @@ func TestNodeFitForTraffic(t *testing.T) {
 // others is named once, in order.
 func TestBadNodesAmongGoodOnes(t *testing.T) {
 	g := NewWithT(t)
-	want := fromNodes([]corev1.Node{
+	want := nodesOf(Query{},
 		node("z-new", ""),
 		node("good-1", "aws:///eu-west-1a/i-0aaa"),
 		node("dead", "aws:///eu-west-1a/i-0ddd", setReady(corev1.ConditionUnknown), taint(corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute)),
 		node("hybrid", "eks-hybrid:///eu-west-1/prod/mi-0abc"),
 		node("good-2", "aws:///eu-west-1b/i-0bbb"),
 		node("fargate-ip-10-0-0-9", "aws:///eu-west-1a/0123/fargate-ip-10-0-0-9"),
-	}, 30080, nil)
+	)
 
 	g.Expect(names(want.Targets)).To(Equal([]string{"i-0aaa:30080", "i-0bbb:30080"}))
 	var skipped []string
@@ -117,11 +131,10 @@ func TestBadNodesAmongGoodOnes(t *testing.T) {
 func TestNodesOutOfSightStay(t *testing.T) {
 	g := NewWithT(t)
 	unseen := []func(*corev1.Node){setReady(corev1.ConditionUnknown), taint(corev1.TaintNodeUnreachable, corev1.TaintEffectNoSchedule)}
-	held := ownership.Set{"i-0aaa:30080": true, "i-0bbb:30080": true}
-	want := fromNodes([]corev1.Node{
+	want := nodesOf(holding("i-0aaa:30080", "i-0bbb:30080"),
 		node("a", "aws:///eu-west-1a/i-0aaa", unseen...),
 		node("b", "aws:///eu-west-1b/i-0bbb", unseen...),
 		node("never-registered", "aws:///eu-west-1b/i-0ccc", unseen...),
-	}, 30080, func(t ownership.Target) bool { return held[t] })
-	g.Expect(want.Targets).To(Equal(held))
+	)
+	g.Expect(names(want.Targets)).To(Equal([]string{"i-0aaa:30080", "i-0bbb:30080"}))
 }

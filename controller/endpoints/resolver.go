@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -38,21 +39,37 @@ type Query struct {
 	Protocol   string // of the group; chooses between a TCP and a UDP port of one number
 
 	NodeSelector *metav1.LabelSelector // narrows the nodes; nil selects all
+	Nodes        NodePolicy            // narrows them too; without effect on addresses
 
 	// Held says whether the binding holds a target already, which decides about
-	// nodes that are not ready. If nil, it holds none.
+	// those that stay although they are not ready. If nil, it holds none.
 	Held func(ownership.Target) bool
+	// Hold has terminating endpoints stay for a while; without effect on
+	// instances.
+	Hold Hold
+	// Minimum says how many targets have to stay, of as many as there are. If
+	// nil, there is no minimum.
+	Minimum func(there int) int
 }
+
+func (q Query) holds(t ownership.Target) bool { return q.Held != nil && q.Held(t) }
 
 func (q Query) service() types.NamespacedName {
 	return types.NamespacedName{Namespace: q.Namespace, Name: q.ServiceName}
 }
 
-// Want is the answer to a Query. It depends on nothing but what was read.
+// Want is the answer to a Query. It depends on nothing but the query and what
+// was read.
 type Want struct {
 	Targets ownership.Set
 	Skipped []Skipped // sorted by name
+
+	Kept  []ownership.Target // those of the targets that stay for the minimum alone
+	Since Since              // for the next query
+	Until time.Time          // when the first hold ends; zero if there is none
 }
+
+func newWant() Want { return Want{Targets: ownership.Set{}, Since: Since{}} }
 
 // Skipped is something that looks like a target and cannot be one. What is
 // not ready, terminating or excluded by the user is no target and not listed.
@@ -96,7 +113,7 @@ func (r Resolver) Want(ctx context.Context, q Query) (Want, error) {
 		return Want{}, err
 	}
 	if q.TargetType == targetTypeInstance {
-		return r.instances(ctx, q, port)
+		return r.instances(ctx, q, service, port)
 	}
 	return r.addresses(ctx, q, service, port)
 }
@@ -118,25 +135,38 @@ func (r Resolver) service(ctx context.Context, name types.NamespacedName) (*core
 }
 
 func (r Resolver) addresses(ctx context.Context, q Query, service *corev1.Service, port corev1.ServicePort) (Want, error) {
+	chosen := newAddresses(q)
+	skipped, err := r.search(ctx, q, service, port, chosen.see)
+	if err != nil {
+		return Want{}, err
+	}
+	want := chosen.choose()
+	want.Skipped = append(want.Skipped, skipped...)
+	want.sort()
+	return want, nil
+}
+
+// search goes through the endpoints of the Service.
+func (r Resolver) search(ctx context.Context, q Query, service *corev1.Service, port corev1.ServicePort, see func(found)) ([]Skipped, error) {
 	var list discoveryv1.EndpointSliceList
 	err := r.list(ctx, &list, client.InNamespace(q.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: q.ServiceName})
 	if err != nil {
-		return Want{}, &UnknownError{Service: q.service(), Err: fmt.Errorf("list its endpoint slices: %w", err)}
+		return nil, &UnknownError{Service: q.service(), Err: fmt.Errorf("list its endpoint slices: %w", err)}
 	}
 	s := search{
 		service: service,
 		port:    port,
 		family:  q.Family,
 		leaving: func(ep *discoveryv1.Endpoint) bool { return r.shutsDown(ctx, ep.NodeName) },
+		see:     see,
 	}
-	want, err := s.fromSlices(list.Items)
-	if err != nil {
-		return Want{}, &UnknownError{Service: q.service(), Err: err}
+	if err := s.slices(list.Items); err != nil {
+		return nil, &UnknownError{Service: q.service(), Err: err}
 	}
-	return want, nil
+	return s.skipped, nil
 }
 
-func (r Resolver) instances(ctx context.Context, q Query, port corev1.ServicePort) (Want, error) {
+func (r Resolver) instances(ctx context.Context, q Query, service *corev1.Service, port corev1.ServicePort) (Want, error) {
 	if port.NodePort == 0 {
 		return Want{}, &WrongServiceTypeError{
 			Service: q.service(), TargetType: q.TargetType,
@@ -154,7 +184,19 @@ func (r Resolver) instances(ctx context.Context, q Query, port corev1.ServicePor
 	if err := r.list(ctx, &list, client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return Want{}, &UnknownError{Service: q.service(), Err: fmt.Errorf("list nodes: %w", err)}
 	}
-	return fromNodes(list.Items, int(port.NodePort), q.Held), nil
+	chosen, skipped := nodes{query: q, nodePort: int(port.NodePort)}, []Skipped(nil)
+	if q.Nodes.local(service) {
+		var err error
+		chosen.local = &local{on: map[string]presence{}}
+		if skipped, err = r.search(ctx, q, service, port, chosen.local.see); err != nil {
+			return Want{}, err
+		}
+		skipped = append(skipped, chosen.local.skipped...)
+	}
+	want := chosen.choose(list.Items)
+	want.Skipped = append(want.Skipped, skipped...)
+	want.sort()
+	return want, nil
 }
 
 // list reads everything there is. It sets no limit, so that the API server

@@ -3,33 +3,50 @@ package endpoints
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"target-ownership-controller/ownership"
 )
 
-// search looks for the live endpoints of one port of a Service in its slices.
+// search looks for the endpoints of one port of a Service in its slices.
 type search struct {
 	service *corev1.Service
 	port    corev1.ServicePort
 	family  string
 	leaving func(*discoveryv1.Endpoint) bool
+	see     func(found) // is told of each of them
 
-	want    Want
-	gone    map[types.UID]bool // pods that some slice says are terminating
+	skipped []Skipped
+	ending  map[types.UID]bool // pods that some slice says are terminating, and whether they serve still
 	without []string           // slices with endpoints, but without the port
 	with    int                // slices with the port
 }
 
-// fromSlices collects the live endpoints. An endpoint is live if a slice says
-// that it is ready and not terminating, where an unset condition means ready
-// and not terminating (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions).
+// found is what one slice says of an endpoint.
+type found struct {
+	endpoint
+	port  int
+	phase phase
+}
+
+// phase is all of the state of an endpoint that matters. Of several Pods that
+// have one address, or are on one node, the highest counts: an address that was
+// given to another Pod is judged by that one.
+type phase int
+
+const (
+	phaseGone    phase = iota // terminating, and serves no more
+	phaseServing              // terminating, and serves still
+	phaseUnready              // there, not ready and not terminating
+	phaseLive                 // ready and not terminating
+)
+
+// slices goes through the endpoints. One is live if a slice says that it is
+// ready and not terminating, where an unset condition means ready and not
+// terminating (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions).
 //
 // While an endpoint moves, two slices may have it. It is live if either says
 // so, unless one says that the same Pod is terminating, which is never taken
@@ -38,18 +55,17 @@ type search struct {
 // A Service with publishNotReadyAddresses has its endpoints marked ready by
 // Kubernetes, terminating ones as well; those leave nevertheless, since a load
 // balancer takes seconds to stop sending to a target.
-func (s *search) fromSlices(all []discoveryv1.EndpointSlice) (Want, error) {
+func (s *search) slices(all []discoveryv1.EndpointSlice) error {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
 
-	s.want.Targets = ownership.Set{}
-	s.gone = terminating(all)
+	s.ending = terminating(all)
 	addressType := discoveryv1.AddressTypeIPv4
 	if s.family == familyIPv6 {
 		addressType = discoveryv1.AddressTypeIPv6
 	}
 	if empty(all, addressType) {
-		return s.want, nil
+		return nil
 	}
 	ofFamily, ofOther := 0, 0
 	for i := range all {
@@ -58,28 +74,27 @@ func (s *search) fromSlices(all []discoveryv1.EndpointSlice) (Want, error) {
 		case addressType:
 			ofFamily++
 			if why := stale(slice, s.service); why != "" {
-				return Want{}, fmt.Errorf("endpoint slice %s is behind the service: %s", slice.Name, why)
+				return fmt.Errorf("endpoint slice %s is behind the service: %s", slice.Name, why)
 			}
-			s.add(slice)
+			s.slice(slice)
 		case discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6:
 			ofOther++
 		default:
-			s.want.skip("endpoint slice "+slice.Name, fmt.Sprintf("its addresses are of type %s; targets need an IP address", slice.AddressType))
+			s.skip("endpoint slice "+slice.Name, fmt.Sprintf("its addresses are of type %s; targets need an IP address", slice.AddressType))
 		}
 	}
 	if s.with == 0 && len(s.without) > 0 {
-		return Want{}, fmt.Errorf("endpoint slice %s has endpoints but not port %s; if it stays so, no Pod has the target port %q", s.without[0], describe(s.port), s.port.TargetPort.String())
+		return fmt.Errorf("endpoint slice %s has endpoints but not port %s; if it stays so, no Pod has the target port %q", s.without[0], describe(s.port), s.port.TargetPort.String())
 	}
 	if ofFamily == 0 && ofOther > 0 {
-		s.want.skip("service "+client.ObjectKeyFromObject(s.service).String(), fmt.Sprintf("it has no %s endpoints, and the target group takes no others", addressType))
+		s.skip("service "+client.ObjectKeyFromObject(s.service).String(), fmt.Sprintf("it has no %s endpoints, and the target group takes no others", addressType))
 	}
-	s.want.sort()
-	return s.want, nil
+	return nil
 }
 
-// add adds the live endpoints of one slice. The port of a slice is found by
+// slice tells of the endpoints of one slice. The port of a slice is found by
 // the name of the Service's port; its number is the target port, resolved.
-func (s *search) add(slice *discoveryv1.EndpointSlice) {
+func (s *search) slice(slice *discoveryv1.EndpointSlice) {
 	i := slices.IndexFunc(slice.Ports, func(p discoveryv1.EndpointPort) bool { return value(p.Name, "") == s.port.Name })
 	if i < 0 {
 		if len(slice.Endpoints) > 0 {
@@ -90,38 +105,42 @@ func (s *search) add(slice *discoveryv1.EndpointSlice) {
 	s.with++
 	number := slice.Ports[i].Port
 	if number == nil {
-		s.want.skip("endpoint slice "+slice.Name, fmt.Sprintf("port %s has no number in it", describe(s.port)))
+		s.skip("endpoint slice "+slice.Name, fmt.Sprintf("port %s has no number in it", describe(s.port)))
 		return
 	}
 	for j := range slice.Endpoints {
 		ep := observed(&slice.Endpoints[j])
-		if ep.ready && !ep.terminating && !s.gone[ep.pod] && !s.leaving(&slice.Endpoints[j]) {
-			s.addAddress(ep.address, int(*number))
-		}
+		s.see(found{endpoint: ep, port: int(*number), phase: s.phase(&slice.Endpoints[j], ep)})
 	}
 }
 
-func (s *search) addAddress(address string, port int) {
-	addr, err := netip.ParseAddr(address)
-	addr = addr.Unmap()
-	if err == nil && addr.Is6() != (s.family == familyIPv6) {
-		s.want.skip("endpoint "+address, "its address is not of the family of the target group")
-		return
+func (s *search) phase(listed *discoveryv1.Endpoint, ep endpoint) phase {
+	serves, ending := s.ending[ep.pod]
+	if !ending && (ep.terminating || s.leaving(listed)) {
+		serves, ending = ep.serving, true
 	}
-	t, err := ownership.NewTarget(address, port)
-	if err != nil {
-		s.want.skip("endpoint "+address, err.Error())
-		return
+	switch {
+	case ending && serves:
+		return phaseServing
+	case ending:
+		return phaseGone
+	case ep.ready:
+		return phaseLive
+	default:
+		return phaseUnready
 	}
-	s.want.Targets[t] = true
 }
+
+func (s *search) skip(name, reason string) { s.skipped = append(s.skipped, Skipped{name, reason}) }
 
 // endpoint is all of an endpoint that decides whether it is wanted.
 type endpoint struct {
 	address     string
 	ready       bool
+	serving     bool
 	terminating bool
 	pod         types.UID // empty if it is not a Pod
+	node        string    // empty if the slice does not say
 }
 
 // observed reads an endpoint. Only its first address has a meaning
@@ -130,7 +149,9 @@ func observed(ep *discoveryv1.Endpoint) endpoint {
 	o := endpoint{
 		ready:       value(ep.Conditions.Ready, true),
 		terminating: value(ep.Conditions.Terminating, false),
+		node:        value(ep.NodeName, ""),
 	}
+	o.serving = value(ep.Conditions.Serving, o.ready)
 	if len(ep.Addresses) > 0 {
 		o.address = ep.Addresses[0]
 	}
@@ -140,16 +161,19 @@ func observed(ep *discoveryv1.Endpoint) endpoint {
 	return o
 }
 
+// terminating are the Pods that some slice says are terminating. They serve if
+// all slices that say so agree on it.
 func terminating(all []discoveryv1.EndpointSlice) map[types.UID]bool {
-	gone := map[types.UID]bool{}
+	ending := map[types.UID]bool{}
 	for i := range all {
 		for j := range all[i].Endpoints {
 			if ep := observed(&all[i].Endpoints[j]); ep.terminating && ep.pod != "" {
-				gone[ep.pod] = true
+				serves, known := ending[ep.pod]
+				ending[ep.pod] = ep.serving && (serves || !known)
 			}
 		}
 	}
-	return gone
+	return ending
 }
 
 // empty reports whether the only slice of a family is the one that the

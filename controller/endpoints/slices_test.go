@@ -1,6 +1,8 @@
 package endpoints
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -9,14 +11,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 func find(service *corev1.Service, family string, all ...discoveryv1.EndpointSlice) (Want, error) {
-	s := search{
-		service: service, port: service.Spec.Ports[0], family: family,
-		leaving: func(*discoveryv1.Endpoint) bool { return false },
+	return choose(service, Query{Family: family}, all...)
+}
+
+func choose(service *corev1.Service, q Query, all ...discoveryv1.EndpointSlice) (Want, error) {
+	list := func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+		list.(*discoveryv1.EndpointSliceList).Items = all
+		return nil
 	}
-	return s.fromSlices(all)
+	r := Resolver{Reader: interceptor.NewClient(nil, interceptor.Funcs{List: list})}
+	want, err := r.addresses(context.Background(), q, service, service.Spec.Ports[0])
+	return want, errors.Unwrap(err)
 }
 
 func TestLiveEndpoints(t *testing.T) {

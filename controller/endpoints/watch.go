@@ -20,16 +20,18 @@ func ServiceOf(slice client.Object) types.NamespacedName {
 }
 
 // ServiceChanged lets through the updates of Services that can change what is
-// wanted: those of its type and ports.
+// wanted: those of its type, its ports and its external traffic policy.
 func ServiceChanged() predicate.Predicate {
 	return onUpdate(func(before, after *corev1.Service) bool {
-		return before.Spec.Type != after.Spec.Type || !equality.Semantic.DeepEqual(before.Spec.Ports, after.Spec.Ports)
+		return before.Spec.Type != after.Spec.Type ||
+			before.Spec.ExternalTrafficPolicy != after.Spec.ExternalTrafficPolicy ||
+			!equality.Semantic.DeepEqual(before.Spec.Ports, after.Spec.Ports)
 	})
 }
 
 // SliceChanged lets through the updates of EndpointSlices that can change what
-// is wanted: those of the Service they belong to, of ports, and of the address
-// and state of endpoints. Hints, zones and trigger times cannot.
+// is wanted: those of the Service they belong to, of ports, and of the address,
+// state and node of endpoints. Hints, zones and trigger times cannot.
 func SliceChanged() predicate.Predicate {
 	return onUpdate(func(before, after *discoveryv1.EndpointSlice) bool {
 		return ServiceOf(before) != ServiceOf(after) ||

@@ -36,12 +36,13 @@ func TestSliceChanged(t *testing.T) {
 		{"zone hints", func(s *discoveryv1.EndpointSlice) {
 			s.Endpoints[0].Hints = &discoveryv1.EndpointHints{ForZones: []discoveryv1.ForZone{{Name: "eu-west-1a"}}}
 		}, false},
-		{"serving", func(s *discoveryv1.EndpointSlice) { s.Endpoints[1].Conditions.Serving = new(false) }, false},
+		{"serving", func(s *discoveryv1.EndpointSlice) { s.Endpoints[1].Conditions.Serving = new(false) }, true},
 		{"application protocol", func(s *discoveryv1.EndpointSlice) { s.Ports[0].AppProtocol = new("kubernetes.io/h2c") }, false},
 		{"ready", func(s *discoveryv1.EndpointSlice) { s.Endpoints[0].Conditions.Ready = new(false) }, true},
 		{"terminating", func(s *discoveryv1.EndpointSlice) { s.Endpoints[0].Conditions.Terminating = new(true) }, true},
 		{"address", func(s *discoveryv1.EndpointSlice) { s.Endpoints[0].Addresses = []string{"10.0.0.9"} }, true},
 		{"another Pod with the address", func(s *discoveryv1.EndpointSlice) { s.Endpoints[0].TargetRef.UID = "9" }, true},
+		{"another node", func(s *discoveryv1.EndpointSlice) { s.Endpoints[0].NodeName = new("node-2") }, true},
 		{"new endpoint", func(s *discoveryv1.EndpointSlice) { s.Endpoints = append(s.Endpoints, pod("10.0.0.9", "9")) }, true},
 		{"endpoint gone", func(s *discoveryv1.EndpointSlice) { s.Endpoints = s.Endpoints[:1] }, true},
 		{"port number", func(s *discoveryv1.EndpointSlice) { s.Ports[0].Port = new(int32(9090)) }, true},
@@ -116,6 +117,7 @@ func TestServiceChanged(t *testing.T) {
 		{"labels and selector", func(s *corev1.Service) {
 			s.Labels, s.Spec.Selector = map[string]string{"a": "b"}, map[string]string{"app": "shop"}
 		}, false},
+		{"external traffic policy", func(s *corev1.Service) { s.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal }, true},
 		{"case 25: type", func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP }, true},
 		{"case 25: node port", func(s *corev1.Service) { s.Spec.Ports[0].NodePort = 31000 }, true},
 		{"case 25: target port", func(s *corev1.Service) { s.Spec.Ports[0].TargetPort = intstr.FromString("web") }, true},
