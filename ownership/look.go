@@ -74,6 +74,32 @@ func (l *Look) Owners(t Target) (holding, releasing []Owner) {
 	return holding, releasing
 }
 
+// HeldByOthers returns the targets that other owners hold, and whether these
+// are all: a record that cannot be read may hold more.
+func (l *Look) HeldByOthers() (held Set, all bool) {
+	held = Set{}
+	for i := range l.others {
+		for t := range l.others[i].Held {
+			held[t] = true
+		}
+	}
+	return held, len(l.unreadable) == 0
+}
+
+// HeldBy returns the targets that one of the other owners holds: none if it has
+// no record that can be read.
+func (l *Look) HeldBy(o Owner) Set {
+	held := Set{}
+	for i := range l.others {
+		if r := &l.others[i]; r.Owner == o {
+			for t := range r.Held {
+				held[t] = true
+			}
+		}
+	}
+	return held
+}
+
 func compareOwners(a, b Owner) int { return strings.Compare(a.String(), b.String()) }
 
 func (l *Look) recorded(t Target) bool {

@@ -25,8 +25,18 @@ func TestWhatOthersDo(t *testing.T) {
 		b.Expect(look.At(target)).To(Equal(want), string(target))
 	}
 
+	held, all := look.HeldByOthers()
+	b.Expect(held).To(Equal(ownership.Set{x: true, y: true}))
+	b.Expect(all).To(BeTrue())
+	b.Expect(look.HeldBy(owner("b"))).To(Equal(ownership.Set{x: true, y: true}))
+	b.Expect(look.HeldBy(owner("c"))).To(BeEmpty(), "it holds none")
+	b.Expect(look.HeldBy(owner("d"))).To(BeEmpty(), "it has no record")
+
 	b.table.Break(ownership.Key{Group: arn, Owner: owner("d")}, "held is no map")
 	b.look(l)
+	held, all = l.Current().HeldByOthers()
+	b.Expect(held).To(Equal(ownership.Set{x: true, y: true}))
+	b.Expect(all).To(BeFalse())
 	b.Expect(l.Current().At(x)).To(Equal(ownership.Others{Hold: true, Unreadable: true}))
 	b.Expect(l.Tally().Unreadable).To(Equal([]ownership.Unreadable{{Owner: "d/shop/web", Reason: "held is no map"}}))
 }

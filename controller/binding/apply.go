@@ -35,7 +35,7 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 		Group:   r.Groups,
 		Binding: plan.Binding{Want: b.want, Exclusive: b.exclusive()},
 		Now:     r.Clock.Now,
-		Why:     b.whyNothing(),
+		Why:     pass.Because(b.whyNothing()),
 
 		SideBySide: true,
 	}

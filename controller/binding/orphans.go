@@ -195,7 +195,7 @@ func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, err
 // clear brings the record to its end: nothing is wanted. An error says what
 // it still waits for.
 func (r *Reconciler) clear(ctx context.Context, ledger *ownership.Ledger) error {
-	p := pass.Pass{Ledger: ledger, Group: r.Groups, Binding: plan.Binding{}, Now: r.Clock.Now, Why: "the binding is gone"}
+	p := pass.Pass{Ledger: ledger, Group: r.Groups, Binding: plan.Binding{}, Now: r.Clock.Now, Why: pass.Because("the binding is gone")}
 	err := p.Run(ctx)
 	record := ledger.Record()
 	r.account(ctx, record, p.Report.Events)

@@ -177,7 +177,7 @@ func (o TakeOut) pass(ctx context.Context, key ownership.Key, ledger *ownership.
 	if len(kept) == len(ledger.Record().Held) && len(ledger.Record().Releasing) == 0 && len(kept) > 0 {
 		return Progress{Key: key, Left: len(kept), Healthy: len(kept), Completed: true}, nil
 	}
-	p := pass.Pass{Ledger: ledger, Group: o.Groups, Binding: plan.Binding{Want: kept}, Now: time.Now, Why: o.Why}
+	p := pass.Pass{Ledger: ledger, Group: o.Groups, Binding: plan.Binding{Want: kept}, Now: time.Now, Why: pass.Because(o.Why)}
 	err = p.Run(ctx)
 	if o.Tell != nil && len(p.Report.Events) > 0 {
 		o.Tell(key, p.Report.Events)

@@ -12,6 +12,7 @@ import (
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/memory"
 	"target-ownership-controller/ownership/pass"
+	"target-ownership-controller/ownership/plan"
 	"target-ownership-controller/ownership/simulation"
 )
 
@@ -126,6 +127,57 @@ func TestRegistersBeforeItDeregisters(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whoever wants it has what leaves leave first.
+func TestReleasesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		a := r.controller(owner("a"))
+		a.wants(x, y)
+		var verbs []string
+		a.releaseFirst, a.sideBySide, a.group = true, true, slow{a.client, &verbs}
+		a.wants(y, z)
+		if diff := cmp.Diff([]string{"deregister", "register"}, verbs); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{
+			"claimed [10.0.0.3:80]: the endpoint is live",
+			"deregistered [10.0.0.1:80]: no other owner holds it",
+			"registered [10.0.0.3:80]: not confirmed to be registered",
+			"released [10.0.0.1:80]: deregistered",
+			"releasing [10.0.0.1:80]: the endpoint is gone",
+		}, slices.Sorted(slices.Values(a.told()))); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		r.expectMembers(y, z)
+	})
+}
+
+// What the look shows that follows the flag may make a release that is not
+// wanted any more: the target is held again, and was never out.
+func TestALookTakesAReleaseBack(t *testing.T) {
+	r := newRig(t)
+	a := r.controller(owner("a"))
+	a.wants(x, y)
+	want := set(y)
+	again := func(look *ownership.Look) {
+		if others, _ := look.HeldByOthers(); len(others) == 0 {
+			want[x] = true
+		}
+	}
+	cost := r.countDuring(func() {
+		a.ledger.Begin(r.clock.Now())
+		p := pass.Pass{Ledger: a.ledger, Group: a.client, Now: r.clock.Now, Binding: plan.Binding{Want: want}, Looked: again}
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if diff := cmp.Diff(counts{Records: 2, Put: 2, Register: 1}, cost); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	r.expectMembers(x, y)
+	r.expectRecord(owner("a"), targets{x, y}, nil)
 }
 
 // meeting is a group of which each call waits until the other has been made.

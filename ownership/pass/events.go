@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -17,8 +18,8 @@ func (p *Pass) note(events ...history.Event) {
 // the step is what it is.
 func (p *Pass) event(what history.What, s plan.Step) history.Event {
 	e := history.Event{What: what, Reason: string(s.Reason), Targets: []ownership.Target{s.Target}}
-	if s.Reason == plan.Unwanted && p.Why != "" {
-		e.Reason = p.Why
+	if p.Why != nil {
+		e.Reason = cmp.Or(p.Why(s), e.Reason)
 	}
 	look := p.Ledger.Current()
 	if look == nil {
@@ -32,6 +33,16 @@ func (p *Pass) event(what history.What, s plan.Step) history.Event {
 		e.Others = names(releasing)
 	}
 	return e
+}
+
+// Because gives one reason for all that is not wanted.
+func Because(why string) func(plan.Step) string {
+	return func(s plan.Step) string {
+		if s.Reason == plan.Unwanted {
+			return why
+		}
+		return ""
+	}
 }
 
 func names(owners []ownership.Owner) []string {

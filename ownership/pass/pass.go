@@ -33,9 +33,16 @@ type Pass struct {
 	Binding plan.Binding
 	Now     func() time.Time
 
-	// Why is why targets are not wanted, for the history, where that is not that
-	// their endpoints are gone.
-	Why string
+	// Why is why a step is taken, for the history, where that is not the reason
+	// that the plan has; nil or empty if it is.
+	Why func(plan.Step) string
+
+	// Looked, if set, is told each look, and may add to what is wanted: a target
+	// that is being released, and not out yet, is then held again.
+	Looked func(*ownership.Look)
+
+	// ReleaseFirst has targets leave before others join.
+	ReleaseFirst bool
 
 	// SideBySide lets a registration and a deregistration be under way at the
 	// same time. Without it calls have an order that can be replayed.
@@ -77,6 +84,9 @@ func (p *Pass) Run(ctx context.Context) error {
 			if err := p.Ledger.Look(ctx); err != nil {
 				return err
 			}
+		}
+		if look := p.Ledger.Current(); look != nil && p.Looked != nil {
+			p.Looked(look)
 		}
 		p.Report.Plan = plan.Make(p.Binding, p.Ledger.States(p.Binding.Want))
 		more, err := p.stage(ctx)
@@ -142,18 +152,21 @@ func (p *Pass) drop(ctx context.Context) error {
 // checks have passed a new target gets no requests anyway
 // (https://docs.aws.amazon.com/elasticloadbalancing/latest/application/target-group-health-checks.html).
 // Only when the group is full do our own dead targets leave before the rest
-// joins. Targets that were refused before come last, so that they hold up
-// nothing.
+// joins, or if the owner wants it so. Targets that were refused before come
+// last, so that they hold up nothing.
 func (p *Pass) act(ctx context.Context) {
 	look, steps := p.Ledger.Current(), p.Report.Plan
 	removal := look.Remove(steps.Targets(plan.Deregister))
 	deregister := sync.OnceValue(func() departure { return p.deregister(ctx, removal) })
-	if p.SideBySide && steps.Has(plan.Keep) {
+	left := sync.OnceValue(func() int { return p.left(deregister()) })
+	switch {
+	case p.ReleaseFirst:
+		left()
+	case p.SideBySide && steps.Has(plan.Keep):
 		go deregister()
 	}
 	full := p.register(ctx, look.Admit(steps.Targets(plan.Register, plan.Unconfirmed, plan.GiveBack)))
-	left := p.left(deregister())
-	if len(full) > 0 && left > 0 {
+	if left() > 0 && len(full) > 0 {
 		p.register(ctx, look.Admit(full))
 	}
 	p.register(ctx, look.Admit(steps.Targets(plan.Register, plan.RefusedBefore)))

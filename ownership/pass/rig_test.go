@@ -66,6 +66,8 @@ type controller struct {
 	tellsMode  bool
 	sideBySide bool
 	report     pass.Report
+
+	releaseFirst bool
 }
 
 // controller starts a process, which knows nothing of any other.
@@ -89,7 +91,8 @@ func (c *controller) pass(compare bool, want ...ownership.Target) error {
 	}
 	p := pass.Pass{
 		Ledger: c.ledger, Group: c.client, Now: c.rig.clock.Now, SideBySide: c.sideBySide,
-		Binding: plan.Binding{Want: set(want...), Exclusive: c.exclusive},
+		ReleaseFirst: c.releaseFirst,
+		Binding:      plan.Binding{Want: set(want...), Exclusive: c.exclusive},
 	}
 	if c.group != nil {
 		p.Group = c.group
