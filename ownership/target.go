@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -69,6 +70,22 @@ func (t Target) ID() string {
 func (t Target) Port() int {
 	port, _ := strconv.Atoi(string(t[strings.LastIndexByte(string(t), ':')+1:]))
 	return port
+}
+
+// Spread compares two targets by a hash. Who can have only some of many takes
+// the first ones in this order, so that the choice is always the same and
+// favours no subnet or zone, as an order by address would.
+func Spread(a, b Target) int {
+	return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b))
+}
+
+// hash is FNV-1a.
+func hash(t Target) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(t) {
+		h = (h ^ uint64(t[i])) * 1099511628211
+	}
+	return h
 }
 
 // Set is a set of targets.

@@ -1,6 +1,8 @@
 package ownership_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,4 +90,37 @@ func FuzzParseTarget(f *testing.F) {
 			t.Fatalf("%q is a target", s)
 		}
 	})
+}
+
+// Of two subnets with 200 targets each, neither has much more than half among
+// the first in this order, however many these are; the order of what is passed
+// does not matter.
+func TestSpreadFavoursNoSubnet(t *testing.T) {
+	var all []ownership.Target
+	for _, subnet := range []string{"10.0.1", "10.0.2"} {
+		for host := range 200 {
+			all = append(all, ownership.Target(fmt.Sprintf("%s.%d:8080", subnet, host+1)))
+		}
+	}
+	shuffled := slices.Clone(all)
+	slices.Reverse(shuffled)
+	slices.SortFunc(all, ownership.Spread)
+	slices.SortFunc(shuffled, ownership.Spread)
+	if !slices.Equal(all, shuffled) {
+		t.Error("the order depends on what came in first")
+	}
+	for _, n := range []int{20, 50, 100, 200, 300} {
+		first := 0
+		for _, target := range all[:n] {
+			if strings.HasPrefix(string(target), "10.0.1.") {
+				first++
+			}
+		}
+		if first < n/4 || first > 3*n/4 {
+			t.Errorf("of the first %d, %d are of one subnet", n, first)
+		}
+	}
+	if ownership.Spread("10.0.0.1:80", "10.0.0.1:80") != 0 {
+		t.Error("a target differs from itself")
+	}
 }

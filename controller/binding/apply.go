@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/metrics"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
@@ -35,9 +36,11 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 		Group:   r.Groups,
 		Binding: plan.Binding{Want: b.want, Exclusive: b.exclusive()},
 		Now:     r.Clock.Now,
-		Why:     pass.Because(b.whyNothing()),
+		Why:     b.why,
 
-		SideBySide: true,
+		Looked:       b.reconsider,
+		ReleaseFirst: b.policy.Order == v1beta1.OrderReleaseFirst,
+		SideBySide:   true,
 	}
 	err := p.Run(ctx)
 	b.report = p.Report

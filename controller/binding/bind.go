@@ -32,6 +32,8 @@ type state struct {
 	skipped     map[string]bool // endpoints that an event has named
 	standing    map[standing]bool
 	blocked     map[ownership.Target]time.Time // since when
+	room        int                            // how many targets a share allowed when it was last known
+	handing     ownership.Set                  // what has been held since the binding began to hand over
 	blockedSeen time.Time                      // the last look at what is blocked
 }
 

@@ -21,11 +21,16 @@ var errDrained = errors.New("an operator drains this cluster: its targets leave 
 // this is unknown, and nothing is taken out on it. A Service that does not
 // exist wants nothing, and a live read has to agree.
 func (r *Reconciler) desired(ctx context.Context, b *round) error {
-	if b.deleting() {
+	switch {
+	case b.retains():
+		return nil // what the record holds, once that is known
+	case b.handsOver():
+		r.remaining(ctx, b, r.Client)
+		return nil
+	case b.deleting():
 		b.want = ownership.Set{}
 		return nil
-	}
-	if b.shared() && r.Gate.Drained() {
+	case b.shared() && r.Gate.Drained():
 		b.want, b.absent, b.live = ownership.Set{}, errDrained, true
 		return nil
 	}
@@ -65,30 +70,46 @@ func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) e
 }
 
 // confirm settles what is wanted, now that the record is known. It reads around
-// the caches before a removal that a cache could get wrong: the first since the start or since another process wrote our record,
-// of everything, of more than half, or of what nobody recorded.
+// the caches before a removal that a cache could get wrong. What the policies
+// of the binding make of it needs no such reading.
 func (r *Reconciler) confirm(ctx context.Context, b *round) error {
 	if b.state.ledger.Inherited() {
 		b.state.confirmed = false // our caches may be as old as our lead
 	}
-	if b.retains() {
-		b.want = retained(b.state.ledger)
+	if b.doubtful() {
+		if err := r.desiredAgain(ctx, b); err != nil {
+			return err
+		}
+		b.state.confirmed = true
 	}
-	if b.deleting() || b.live {
-		return nil
+	switch {
+	case b.retains():
+		b.want = retained(b.state.ledger)
+	case b.handsOver():
+		b.handOver()
+	default:
+		b.limit()
+	}
+	return nil
+}
+
+// doubtful are removals that a cache could get wrong: the first since the start
+// or since another process wrote our record, of everything, of more than half,
+// or of what nobody recorded.
+func (b *round) doubtful() bool {
+	if b.deleting() && !b.handsOver() || b.live {
+		return false
 	}
 	held, unwanted := b.state.ledger.Unwanted(b.want)
 	foreign := b.exclusive() && b.state.ledger.Foreign(b.want) > 0
-	if unwanted == 0 && !foreign {
+	large := unwanted == held || held >= confirmFrom && unwanted*2 > held
+	return foreign || unwanted > 0 && (large || !b.state.confirmed)
+}
+
+func (r *Reconciler) desiredAgain(ctx context.Context, b *round) error {
+	if b.handsOver() {
+		r.remaining(ctx, b, r.Live)
 		return nil
 	}
-	large := foreign || unwanted == held || held >= confirmFrom && unwanted*2 > held
-	if b.state.confirmed && !large {
-		return nil
-	}
-	if err := r.desiredLive(ctx, b); err != nil {
-		return err
-	}
-	b.state.confirmed = true
-	return nil
+	return r.desiredLive(ctx, b)
 }

@@ -68,6 +68,9 @@ func (r *Reconciler) wait(b *round) time.Duration {
 			wait = min(wait, s.Until.Sub(now))
 		}
 	}
+	if b.dependsOnOthers() {
+		wait = min(wait, jitter(pollOthers))
+	}
 	if landed := b.landed(); b.retains() && !landed.IsZero() {
 		wait = min(wait, landed.Sub(now))
 	}

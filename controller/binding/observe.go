@@ -16,10 +16,11 @@ import (
 
 // observe compares the record with the group when that is due: at the start
 // and once a period. Between comparisons the ledger says what we put there,
-// failed calls included, and observing costs nothing.
+// failed calls included, and observing costs nothing, unless it matters what
+// others hold.
 func (r *Reconciler) observe(ctx context.Context, b *round) error {
 	st, due := b.state, !r.Clock.Now().Before(b.state.nextCompare)
-	if !due && st.ledger.Loaded() {
+	if !due && st.ledger.Loaded() && !b.dependsOnOthers() {
 		return nil
 	}
 	// The look comes first: only then does a listed target that nobody was

@@ -114,7 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (_ re
 		r.outages.leaves(req.NamespacedName)
 		return reconcile.Result{}, nil // somebody else's turn: when it is gone, vanished finishes
 	}
-	b.readPolicy()
+	r.readPolicy(b)
 
 	ctx, span := r.trace(ctx, "pass", req.NamespacedName)
 	defer func() { b.endTrace(span, failed) }()
@@ -176,7 +176,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 
 // pass is the whole program: what is wanted, what is there, make it so.
 func (r *Reconciler) pass(ctx context.Context, b *round) error {
-	if b.closed = admits(r.Gate.Check(), b.deleting() && !b.retains()); b.closed != nil {
+	if b.closed = admits(r.Gate.Check(), b.deleting() && !b.retains() && !b.handsOver()); b.closed != nil {
 		return b.closed
 	}
 	for _, s := range []step{
@@ -223,6 +223,8 @@ type round struct {
 	began   time.Time
 	closed  error // why the gate lets nothing through
 	want    ownership.Set
+	limited limited             // by policies
+	handing handing             // to another owner
 	skipped []endpoints.Skipped // endpoints that cannot be targets
 	absent  error               // why nothing is wanted, where that needs saying
 	live    bool                // want was read around the caches

@@ -70,6 +70,10 @@ func (b *round) ready() verdict {
 	if p.leaving > 0 {
 		summary += fmt.Sprintf(", %d leaving", p.leaving)
 	}
+	leftOut := b.leftOut()
+	if leftOut != "" {
+		summary += ", " + leftOut
+	}
 	notReady := func(reason v1beta1.ConditionReason, why string) verdict {
 		return verdict{metav1.ConditionFalse, reason, summary + "; " + why}
 	}
@@ -82,10 +86,14 @@ func (b *round) ready() verdict {
 		return notReady(explain(failed.Err), fmt.Sprintf("%s: %s", failed.Target, text(failed.Err)))
 	case p.blocked > 0:
 		return notReady(v1beta1.ReasonBlocked, fmt.Sprintf("%d wait until another owner has taken them out of the group", p.blocked))
+	case b.handsOver() && len(b.want) > 0:
+		return notReady(v1beta1.ReasonHandingOver, b.awaited())
 	case p.registered < len(b.want):
 		return notReady(v1beta1.ReasonPending, "the others follow")
 	case b.Spec.Networking != nil:
 		return verdict{metav1.ConditionTrue, v1beta1.ReasonNetworkingNotManaged, summary + "; spec.networking is accepted and not acted on: allow the traffic in the security groups of the targets"}
+	case leftOut != "":
+		return verdict{metav1.ConditionTrue, v1beta1.ReasonLimited, summary}
 	default:
 		return verdict{metav1.ConditionTrue, v1beta1.ReasonReconciled, summary}
 	}

@@ -26,6 +26,11 @@ const (
 	// ReasonNetworkingNotManaged: as ReasonReconciled, but spec.networking asks
 	// for security group rules, which this controller does not manage.
 	ReasonNetworkingNotManaged ConditionReason = "NetworkingNotManaged"
+
+	// ReasonLimited: every target that the policies of the binding allow is
+	// registered, and the message says how many endpoints are left out, and by
+	// which annotation.
+	ReasonLimited ConditionReason = "Limited"
 )
 
 // Reasons of Ready when it is False and the controller goes on by itself.
@@ -36,6 +41,10 @@ const (
 	// ReasonBlocked: targets wait until another owner has finished taking them
 	// out of the group.
 	ReasonBlocked ConditionReason = "Blocked"
+
+	// ReasonHandingOver: the binding is deleted, and keeps its targets until the
+	// owner that its annotation names holds them.
+	ReasonHandingOver ConditionReason = "HandingOver"
 
 	// ReasonGroupFull: the group's target quota is reached; what does not fit
 	// waits. Raise the quota, or use fewer targets.
