@@ -24,6 +24,7 @@ import (
 	"target-ownership-controller/controller/audit"
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/managed"
 	ctrlmetrics "target-ownership-controller/controller/metrics"
@@ -38,10 +39,14 @@ type Table interface {
 	Verify(context.Context) error
 }
 
-// Options are what the controller works with. All but Leases are required.
+// Options are what the controller works with.
 type Options struct {
 	Table  Table
 	Groups binding.Groups
+	// Assume reaches the groups of other accounts; nil if nothing does.
+	Assume func(elb.Role) binding.Groups
+	// Account is that of Groups; empty if unknown.
+	Account string
 
 	ClusterID       string
 	Version         string
@@ -116,13 +121,14 @@ func (o Options) serve(ctx context.Context, mgr manager.Manager, gate *cluster.G
 		Client:  mgr.GetClient(),
 		Live:    mgr.GetAPIReader(),
 		Groups:  o.Groups,
+		Assume:  o.Assume,
 		Store:   o.Table,
 		Gate:    gateOf(k, gate),
 		Events:  mgr.GetEventRecorder("target-ownership-controller"),
 		Clock:   clock.RealClock{},
 		NewID:   uuid.NewString,
 		Tracer:  o.Tracer,
-		Options: binding.Options{Kind: k, ClusterID: o.ClusterID, Version: o.Version, ComparePeriod: o.ComparePeriod},
+		Options: binding.Options{Kind: k, ClusterID: o.ClusterID, Version: o.Version, Account: o.Account, ComparePeriod: o.ComparePeriod},
 	}
 	if o.Trail != nil {
 		reconciler.Journal = o.Trail

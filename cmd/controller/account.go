@@ -28,7 +28,8 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
 	defer cancel()
 	logger := log.FromContext(ctx)
-	if _, err := c.Credentials.Retrieve(ctx); err != nil {
+	found, err := c.Credentials.Retrieve(ctx)
+	if err != nil {
 		if missing, ok := errors.AsType[*awsconfig.NoCredentials](err); ok && missing.NothingSet {
 			logger = logger.WithValues("cause", missing.Cause.Error()) // the message of all others has it
 		}
@@ -39,6 +40,8 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 	switch host := awsconfig.UnknownHost(err); {
 	case host != "":
 		logger.Error(err, fmt.Sprintf("there is no host %s: --region %s may be misspelt, or DNS does not answer for AWS", host, s.Region))
+	case err != nil && found.AccountID != "" && s.ELBv2Endpoint == "":
+		return found.AccountID // as the source of the credentials says
 	case err != nil:
 		logger.Info("the account of the credentials is unknown, so target group ARNs are not checked for theirs", "reason", err.Error())
 	}
@@ -48,10 +51,11 @@ func account(ctx context.Context, s settings, c aws.Config) string {
 // callerAccount asks STS, which needs no permission
 // (https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html).
 func callerAccount(ctx context.Context, s settings, c aws.Config) (string, error) {
-	if s.ELBv2Endpoint != "" {
-		return "", errors.New("--elbv2-endpoint is set, whose accounts AWS STS may not know")
+	service := sts.NewFromConfig(c)
+	if !knowsAccounts(s, service) {
+		return "", errors.New("--elbv2-endpoint is set, whose accounts AWS STS may not know; AWS_ENDPOINT_URL_STS can name one that does")
 	}
-	out, err := sts.NewFromConfig(c).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	out, err := service.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
 		return "", fmt.Errorf("ask AWS STS: %w", err)
 	}

@@ -30,6 +30,9 @@ func TestAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, sts, lines := NewWithT(t), newFakeAWS(t, c.status, identity), &bytes.Buffer{}
 			ctx := log.IntoContext(t.Context(), zap.New(zap.WriteTo(lines)))
+			if c.settings.ELBv2Endpoint != "" {
+				sts.BaseEndpoint = nil
+			}
 			g.Expect(account(ctx, c.settings, sts.Config)).To(Equal(c.account))
 			g.Expect(sts.calls).To(Equal(c.calls))
 			g.Expect(bytes.Count(lines.Bytes(), []byte("\n"))).To(Equal(c.lines))

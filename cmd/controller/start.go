@@ -72,10 +72,13 @@ func flush(trail *audit.Trail, traces *traces) {
 
 func options(s settings, awsConfig aws.Config, account string) controller.Options {
 	table := dynamo.New(s.DynamoDB(awsConfig), s.Table, dynamo.Options{})
+	groups := elb.New(s.ELBv2(awsConfig), elb.Options{Region: s.Region, Account: account, Limits: s.elbLimits})
 	return controller.Options{
 		Table:           table,
 		Trail:           trail(s, table),
-		Groups:          elb.New(s.ELBv2(awsConfig), elb.Options{Region: s.Region, Account: account, Limits: s.elbLimits}),
+		Groups:          groups,
+		Assume:          assume(s, awsConfig, groups),
+		Account:         account,
 		ClusterID:       s.clusterID,
 		Version:         version,
 		ComparePeriod:   s.comparePeriod,

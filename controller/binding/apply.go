@@ -33,7 +33,7 @@ func (r *Reconciler) apply(ctx context.Context, b *round) error {
 	b.state.ledger.Mode(!b.shared())
 	p := pass.Pass{
 		Ledger:  b.state.ledger,
-		Group:   r.Groups,
+		Group:   b.state.groups,
 		Binding: plan.Binding{Want: b.want, Exclusive: b.exclusive()},
 		Now:     r.Clock.Now,
 		Why:     b.why,

@@ -20,8 +20,9 @@ import (
 // state is what this process remembers of a binding between passes.
 type state struct {
 	uid    types.UID
-	ref    elb.GroupRef
+	ref    reference
 	group  elb.Group
+	groups Groups // as the role of the binding reaches them
 	ledger *ownership.Ledger
 	orphan *orphan // once the binding is gone
 
@@ -86,7 +87,7 @@ func (s *states) news(key client.ObjectKey, reason v1beta1.ConditionReason) bool
 // bind finds the group of the binding and makes sure, by the finalizer, that
 // the binding does not go before its record is empty.
 func (r *Reconciler) bind(ctx context.Context, b *round) error {
-	if err := supported(b.TargetGroupBinding); err != nil {
+	if err := r.supported(b.TargetGroupBinding); err != nil {
 		return err
 	}
 	key, ref := client.ObjectKeyFromObject(b), ref(b.TargetGroupBinding)
@@ -105,7 +106,8 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	}
 	if b.state == nil {
 		ledger := r.ledger(r.keyOf(key, group.ARN), b.UID)
-		b.resume(&state{uid: b.UID, ref: ref, group: group, ledger: ledger, skipped: map[string]bool{}})
+		b.resume(&state{uid: b.UID, ref: ref, group: group, groups: r.as(ref.role), ledger: ledger, skipped: map[string]bool{}})
+		r.roles.remember(r.keyOf(key, group.ARN), ref.role)
 		r.states.put(key, b.state)
 	}
 	return b.misread
@@ -119,11 +121,11 @@ func (b *round) resume(st *state) {
 }
 
 // group is the group as this process knows it, or as AWS describes it.
-func (r *Reconciler) group(ctx context.Context, b *round, ref elb.GroupRef) (elb.Group, error) {
+func (r *Reconciler) group(ctx context.Context, b *round, ref reference) (elb.Group, error) {
 	if b.state != nil {
 		return b.state.group, nil
 	}
-	group, err := r.Groups.Group(ctx, ref)
+	group, err := r.as(ref.role).Group(ctx, ref.GroupRef)
 	if err != nil {
 		return elb.Group{}, fmt.Errorf("%s: %w", refField(b.TargetGroupBinding), err)
 	}
@@ -161,6 +163,9 @@ func (r *Reconciler) forgetGroup(ctx context.Context, b *round) error {
 		b.done = true // nothing is known to have been bound
 		return nil
 	}
+	if err := r.believes(r.keyOf(client.ObjectKeyFromObject(b), arn), role(b.TargetGroupBinding)); err != nil {
+		return err
+	}
 	if left, err := r.onlyNameMissing(ctx, b, arn); err != nil || left {
 		b.done = left // its record is for the sweep of orphans
 		return err
@@ -180,7 +185,7 @@ func (r *Reconciler) onlyNameMissing(ctx context.Context, b *round, arn ownershi
 	if b.Spec.TargetGroupARN != "" {
 		return false, nil
 	}
-	_, err := r.Groups.Group(ctx, elb.GroupRef{ARN: string(arn)})
+	_, err := r.as(role(b.TargetGroupBinding)).Group(ctx, elb.GroupRef{ARN: string(arn)})
 	if errors.Is(err, ownership.ErrGroupMissing) {
 		return false, nil
 	}

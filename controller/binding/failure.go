@@ -28,6 +28,7 @@ var reasons = []struct {
 	{is[*cluster.UnknownStateError], v1beta1.ReasonClusterNotActive, ""},
 	{is[*cluster.LoadBalancerControllerError], v1beta1.ReasonLoadBalancerControllerActive, ""},
 	{of(errDrained), v1beta1.ReasonClusterDrained, ""},
+	{is[*elb.RoleError], v1beta1.ReasonRoleNotAssumed, ""},
 	{is[*ownership.UnreadableError], v1beta1.ReasonRecordUnreadable, ""},
 	{is[*endpoints.ServiceNotFoundError], v1beta1.ReasonServiceNotFound, ""},
 	{is[*endpoints.PortNotFoundError], v1beta1.ReasonPortNotFound, ""},
@@ -50,7 +51,7 @@ var reasons = []struct {
 	{of(ownership.ErrGroupFull), v1beta1.ReasonGroupFull, "raise the quota of targets per target group, or run fewer"},
 	{of(ownership.ErrInvalidTarget), v1beta1.ReasonTargetsRefused, ""},
 	{of(elb.ErrGroupInvalid), v1beta1.ReasonInvalidSpec, "delete this binding and create one with the ARN or the name of a target group"},
-	{of(elb.ErrGroupElsewhere), v1beta1.ReasonInvalidSpec, "bind the group with a controller of that region and account"},
+	{of(elb.ErrGroupElsewhere), v1beta1.ReasonInvalidSpec, ""},
 	{of(ownership.ErrGroupUnavailable), v1beta1.ReasonLoadBalancerUnavailable, "check the network path to Elastic Load Balancing, and the region or endpoint that the controller was given"},
 	{unclaimed, v1beta1.ReasonPending, ""},
 	{of(context.Canceled), v1beta1.ReasonPending, ""},
@@ -87,9 +88,13 @@ func explain(err error) v1beta1.ConditionReason {
 // text is the message of a condition about an error.
 func text(err error) string {
 	for _, r := range reasons {
-		if r.advice != "" && r.match(err) {
+		if !r.match(err) {
+			continue
+		}
+		if r.advice != "" {
 			return err.Error() + "; " + r.advice
 		}
+		break
 	}
 	return err.Error()
 }

@@ -35,7 +35,7 @@ func (r *Reconciler) observe(ctx context.Context, b *round) error {
 // with: what it does not know to be registered is registered.
 func (r *Reconciler) compare(ctx context.Context, b *round) error {
 	st := b.state
-	health, err := r.Groups.Health(ctx, st.group.ARN)
+	health, err := st.groups.Health(ctx, st.group.ARN)
 	if errors.Is(err, ownership.ErrGroupMissing) {
 		return fmt.Errorf("list the targets of target group %s: %w", st.group.Name, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"target-ownership-controller/controller/cluster"
+	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/pass"
 	"target-ownership-controller/ownership/plan"
@@ -135,8 +136,14 @@ func (r *Reconciler) finish(ctx context.Context, key ownership.Key, o *orphan) (
 	if err := admits(r.Gate.CheckSince(o.read), true); err != nil {
 		return err
 	}
-	err = r.clear(ctx, o.ledger)
-	if err != nil {
+	groups, err := r.reach(key)
+	if err != nil && !o.ledger.Finished() {
+		return err
+	}
+	err = r.clear(ctx, key, o.ledger, groups)
+	if err == nil {
+		r.roles.forget(key)
+	} else {
 		o.read = r.Gate.Mark()
 	}
 	return err
@@ -194,15 +201,19 @@ func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, err
 
 // clear brings the record to its end: nothing is wanted. An error says what
 // it still waits for.
-func (r *Reconciler) clear(ctx context.Context, ledger *ownership.Ledger) error {
-	p := pass.Pass{Ledger: ledger, Group: r.Groups, Binding: plan.Binding{}, Now: r.Clock.Now, Why: pass.Because("the binding is gone")}
+func (r *Reconciler) clear(ctx context.Context, key ownership.Key, ledger *ownership.Ledger, groups Groups) error {
+	p := pass.Pass{Ledger: ledger, Group: groups, Binding: plan.Binding{}, Now: r.Clock.Now, Why: pass.Because("the binding is gone")}
 	err := p.Run(ctx)
 	record := ledger.Record()
 	r.account(ctx, record, p.Report.Events)
 	if err != nil {
 		return err
 	}
-	if !record.Empty() && !groupMissing(p.Report) {
+	missing := groupMissing(p.Report)
+	if err := r.believes(key, elb.Role{}); missing && err != nil {
+		return err
+	}
+	if !record.Empty() && !missing {
 		return fmt.Errorf("%d targets are still leaving: %s", len(record.Held)+len(record.Releasing), p.Report.Plan.Summary())
 	}
 	if err := ledger.Forget(ctx); err != nil {

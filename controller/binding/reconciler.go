@@ -60,6 +60,8 @@ type Options struct {
 	Kind      kind.Kind // of the bindings
 	ClusterID string
 	Version   string
+	// Account is that of Groups; empty if unknown.
+	Account string
 	// ComparePeriod is the time between two comparisons of a record with its
 	// group. Each binding adds up to a tenth at random.
 	ComparePeriod time.Duration
@@ -71,6 +73,9 @@ type Reconciler struct {
 	Client client.Client
 	Live   client.Reader // reads around the caches
 	Groups Groups
+	// Assume reaches the groups of other accounts; nil if nothing does. The
+	// role is valid.
+	Assume func(elb.Role) Groups
 	Store  ownership.Store
 	Gate   Gate
 	Events events.EventRecorder
@@ -83,6 +88,7 @@ type Reconciler struct {
 	Options
 
 	states  *states
+	roles   *roles
 	backoff workqueue.TypedRateLimiter[client.ObjectKey]
 	outages outages
 }
@@ -96,7 +102,7 @@ const (
 
 // New returns a Reconciler that remembers nothing yet.
 func New(r Reconciler) *Reconciler {
-	r.states, r.outages = newStates(), newOutages()
+	r.states, r.roles, r.outages = newStates(), newRoles(), newOutages()
 	r.backoff = workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](firstRetry, maxRetry)
 	return &r
 }
@@ -128,6 +134,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (_ re
 	}
 	if b.deleting() && (missing || errors.Is(err, elb.ErrGroupInvalid)) {
 		err = r.forgetGroup(ctx, b)
+	}
+	if b.deleting() && unreachable(err) {
+		err = r.neverBound(ctx, b, err)
 	}
 	if err == nil && b.deleting() && b.finished() {
 		if err = r.release(ctx, b); err == nil {
@@ -310,6 +319,7 @@ func (r *Reconciler) forgetRecord(ctx context.Context, b *round) error {
 	if err := b.state.ledger.Forget(ctx); err != nil {
 		return err
 	}
+	r.roles.forget(r.keyOf(client.ObjectKeyFromObject(b), b.state.group.ARN))
 	r.gaveUp(ctx, left, reason)
 	return nil
 }

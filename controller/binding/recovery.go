@@ -2,6 +2,7 @@ package binding
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
 	"target-ownership-controller/ownership/plan"
 )
@@ -17,16 +19,64 @@ import (
 // has changed.
 type WakeUp = event.TypedGenericEvent[client.ObjectKey]
 
-// outages are those of the table and of the load balancer API: that one of
-// them serves says nothing about the other.
+// outages are those of the table and of the load balancer API, which each role
+// reaches in its own way: that one of them serves says nothing about another.
 type outages struct {
-	table, groups *recovery
-	wakes         chan WakeUp
+	table  *recovery
+	groups *outagesByRole
+	wakes  chan WakeUp
 }
 
 func newOutages() outages {
 	wakes := make(chan WakeUp, maxWakes)
-	return outages{newRecovery(wakes), newRecovery(wakes), wakes}
+	return outages{newRecovery(wakes), &outagesByRole{of: map[elb.Role]*recovery{}, wakes: wakes}, wakes}
+}
+
+// outagesByRole has an entry for each role while bindings of it wait.
+type outagesByRole struct {
+	mu    sync.Mutex
+	of    map[elb.Role]*recovery
+	wakes chan WakeUp
+}
+
+func (o *outagesByRole) follow(role elb.Role, key client.ObjectKey, failed, served bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.of[role] == nil && failed {
+		o.of[role] = newRecovery(o.wakes)
+	}
+	for of, r := range o.of {
+		if of == role {
+			r.follow(key, failed, served)
+		} else {
+			r.leaves(key) // its role was another one
+		}
+	}
+	o.prune()
+}
+
+func (o *outagesByRole) leaves(key client.ObjectKey) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range o.of {
+		r.leaves(key)
+	}
+	o.prune()
+}
+
+func (o *outagesByRole) prune() {
+	maps.DeleteFunc(o.of, func(_ elb.Role, r *recovery) bool { return r.over() })
+}
+
+func (o *outagesByRole) probe(key client.ObjectKey) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range o.of {
+		if r.probe(key) {
+			return true
+		}
+	}
+	return false
 }
 
 // What befalls all bindings at once.
@@ -40,7 +90,7 @@ var (
 func (o outages) follow(b *round, err error) {
 	key := client.ObjectKeyFromObject(b)
 	o.table.follow(key, b.failed(err, tableOutages), b.state != nil && b.state.ledger.Used())
-	o.groups.follow(key, b.failed(err, groupOutages), b.called())
+	o.groups.follow(role(b.TargetGroupBinding), key, b.failed(err, groupOutages), b.called())
 }
 
 // leaves ends the waits of a binding that shows nothing about the others'.
@@ -103,6 +153,13 @@ func (r *recovery) follow(key client.ObjectKey, failed, served bool) {
 	default:
 		r.leaves(key)
 	}
+}
+
+// over reports whether nobody waits.
+func (r *recovery) over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.waiting) == 0
 }
 
 // fails notes that the binding waits, or waits on.

@@ -20,14 +20,27 @@ func invalidSpec(format string, args ...any) error {
 	return &specError{v1beta1.ReasonInvalidSpec, fmt.Sprintf(format, args...)}
 }
 
-// ref is the group that the binding means. With both fields set the ARN
-// counts: the webhook of the AWS Load Balancer Controller stores it beside
-// the name.
-func ref(b *v1beta1.TargetGroupBinding) elb.GroupRef {
+// reference is the group that a binding means, and the role that reaches it.
+type reference struct {
+	elb.GroupRef
+	role elb.Role
+}
+
+// ref is what the spec says of the group. With both fields set the ARN counts:
+// the webhook of the AWS Load Balancer Controller stores it beside the name.
+func ref(b *v1beta1.TargetGroupBinding) reference {
 	if b.Spec.TargetGroupARN != "" {
-		return elb.GroupRef{ARN: b.Spec.TargetGroupARN}
+		return reference{elb.GroupRef{ARN: b.Spec.TargetGroupARN}, role(b)}
 	}
-	return elb.GroupRef{Name: b.Spec.TargetGroupName}
+	return reference{elb.GroupRef{Name: b.Spec.TargetGroupName}, role(b)}
+}
+
+// role is that of the spec. An external ID alone has no effect.
+func role(b *v1beta1.TargetGroupBinding) elb.Role {
+	if b.Spec.IamRoleArnToAssume == "" {
+		return elb.Role{}
+	}
+	return elb.Role{ARN: b.Spec.IamRoleArnToAssume, ExternalID: b.Spec.AssumeRoleExternalID}
 }
 
 func refField(b *v1beta1.TargetGroupBinding) string {
@@ -37,11 +50,15 @@ func refField(b *v1beta1.TargetGroupBinding) string {
 	return "spec.targetGroupARN"
 }
 
-// supported refuses what this version cannot do. Whatever the spec says, a
-// binding can be deleted.
-func supported(b *v1beta1.TargetGroupBinding) error {
-	if b.Spec.IamRoleArnToAssume != "" && b.DeletionTimestamp.IsZero() {
-		return invalidSpec("spec.iamRoleArnToAssume: target groups of other accounts are not supported yet; remove the field, or bind the group from its own account")
+// supported refuses a role that can be none, and one for which there is no
+// AWS STS.
+func (r *Reconciler) supported(b *v1beta1.TargetGroupBinding) error {
+	role := role(b)
+	if err := role.Validate(); err != nil {
+		return &specError{v1beta1.ReasonInvalidSpec, err.Error()}
+	}
+	if role.ARN != "" && r.Assume == nil {
+		return invalidSpec("spec.iamRoleArnToAssume: this controller assumes no roles, since it works with an endpoint of --elbv2-endpoint and none of AWS STS; set AWS_ENDPOINT_URL_STS, or remove the field")
 	}
 	return nil
 }

@@ -42,17 +42,30 @@ type Options struct {
 	// names others is refused with ErrGroupElsewhere, without a call. Empty
 	// ones are not compared.
 	Region, Account string
+	// Role is the one that the API is used with, for messages.
+	Role Role
 }
 
 // Client is safe for concurrent use. Make one for each account and region,
 // and share it among all bindings: AWS counts requests by account and region.
 type Client struct {
-	api       API
-	options   Options
-	reads     lane
-	mutations lane
+	api     API
+	options Options
+	lanes
+	expired func() // forgets the credentials; nil for those that cannot be renewed
 
 	byARN, byName lookups
+}
+
+// lanes are the rate limits of an account.
+type lanes struct{ reads, mutations lane }
+
+func newLanes(limits Limits) lanes {
+	limits = limits.withDefaults()
+	return lanes{
+		reads:     newLane(limits.Reads, anyError),
+		mutations: newLane(limits.Mutations, certainlyNotApplied),
+	}
 }
 
 // New returns a client that makes its calls through the API. The retry
@@ -62,13 +75,7 @@ func New(api API, options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	limits := options.Limits.withDefaults()
-	return &Client{
-		api:       api,
-		options:   options,
-		reads:     newLane(limits.Reads, anyError),
-		mutations: newLane(limits.Mutations, certainlyNotApplied),
-	}
+	return &Client{api: api, options: options, lanes: newLanes(options.Limits)}
 }
 
 // send makes one call within the budget of a call.
@@ -79,7 +86,11 @@ type send func(context.Context, ...func(*elbv2.Options)) error
 func (c *Client) call(ctx context.Context, l lane, send send) *failure {
 	ctx, cancel := context.WithTimeout(ctx, ownership.CallBudget)
 	defer cancel()
-	return classify(send(ctx, l.configure))
+	failed := classify(send(ctx, l.configure))
+	if c.expired != nil && failed.sessionOver() {
+		c.expired() // whatever its end was said to be: the next call has another
+	}
+	return failed
 }
 
 // read waits for its turn, for the budget of a call at most, and calls.

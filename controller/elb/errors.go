@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
@@ -26,7 +27,18 @@ type failure struct {
 	refused bool // certainly not applied
 }
 
-func (f *failure) Error() string { return f.class.Error() + ": " + awserror.Text(f.cause) }
+func (f *failure) Error() string {
+	if role, ok := errors.AsType[*RoleError](f.cause); ok {
+		return f.class.Error() + ": " + role.Error() // awserror would leave out the role
+	}
+	return f.class.Error() + ": " + awserror.Text(f.cause)
+}
+
+// sessionOver reports whether the credentials have expired.
+func (f *failure) sessionOver() bool {
+	var answer smithy.APIError
+	return f != nil && errors.As(f.cause, &answer) && slices.Contains([]string{"ExpiredToken", "ExpiredTokenException"}, answer.ErrorCode())
+}
 
 func (f *failure) Unwrap() []error { return []error{f.class, f.cause} }
 
@@ -64,6 +76,9 @@ var throttles = retry.IsErrorThrottles(retry.DefaultThrottles)
 func classify(err error) *failure {
 	if err == nil {
 		return nil
+	}
+	if role, ok := errors.AsType[*RoleError](err); ok {
+		return &failure{class: role.class(), cause: role, refused: true} // nothing was sent
 	}
 	if throttles.IsErrorThrottle(err).Bool() {
 		return &failure{class: ownership.ErrGroupThrottled, cause: err, refused: true}

@@ -106,9 +106,12 @@ func (c *Client) check(group ownership.GroupARN) error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrGroupInvalid, err)
 	case c.options.Region != "" && arn.Region() != c.options.Region:
-		return fmt.Errorf("%w: %s is in region %s, not in %s", ErrGroupElsewhere, arn, arn.Region(), c.options.Region)
-	case c.options.Account != "" && arn.Account() != c.options.Account:
-		return fmt.Errorf("%w: %s is in account %s, the credentials are of %s", ErrGroupElsewhere, arn, arn.Account(), c.options.Account)
+		return fmt.Errorf("%w: %s is in region %s, not in %s; bind it with a controller of that region", ErrGroupElsewhere, arn, arn.Region(), c.options.Region)
+	case c.options.Account == "" || arn.Account() == c.options.Account:
+		return nil
+	case c.options.Role.ARN == "":
+		return fmt.Errorf("%w: %s is in account %s, the credentials are of %s; let spec.iamRoleArnToAssume name a role of that account", ErrGroupElsewhere, arn, arn.Account(), c.options.Account)
+	default:
+		return fmt.Errorf("%w: %s is in account %s, and the role %s of spec.iamRoleArnToAssume in %s; name a role of the group's account", ErrGroupElsewhere, arn, arn.Account(), c.options.Role.ARN, c.options.Account)
 	}
-	return nil
 }

@@ -2,6 +2,7 @@ package elb
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,7 +21,8 @@ type retryer struct {
 
 func newRetryer(limiter *rate.Limiter, mayRepeat func(error) bool) aws.RetryerV2 {
 	veto := retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
-		if mayRepeat(err) {
+		_, noRole := errors.AsType[*RoleError](err) // which has its own pauses
+		if mayRepeat(err) && !noRole {
 			return aws.UnknownTernary // the SDK decides
 		}
 		return aws.FalseTernary

@@ -15,6 +15,7 @@ import (
 
 const (
 	ofNobody  = "arn:aws:elasticloadbalancing:us-east-1:123456789012:targetgroup/nobody/0123456789abcdef"
+	ofOthers  = "arn:aws:elasticloadbalancing:us-east-1:210987654321:targetgroup/web/0123456789abcdef"
 	elsewhere = "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/web/0123456789abcdef"
 )
 
@@ -42,8 +43,13 @@ var badInputs = map[string]struct {
 		v1beta1.ReasonInvalidSpec, []string{"spec.vpcID is vpc-0a1b2c3d", "vpc-0123456789abcdef0"}},
 	"nodes of an ip group": {func(b *v1beta1.TargetGroupBinding) { b.Spec.NodeSelector = &metav1.LabelSelector{} },
 		v1beta1.ReasonInvalidSpec, []string{"spec.nodeSelector", "remove the field"}},
-	"role": {func(b *v1beta1.TargetGroupBinding) { b.Spec.IamRoleArnToAssume = "arn:aws:iam::123456789012:role/r" },
-		v1beta1.ReasonInvalidSpec, []string{"spec.iamRoleArnToAssume", "not supported yet"}},
+	"another account": {toGroup(ofOthers, ""), v1beta1.ReasonInvalidSpec, []string{"spec.targetGroupARN", "account 210987654321", "let spec.iamRoleArnToAssume name a role of that account"}},
+	"role of another account": {withRole("arn:aws:iam::210987654321:role/r", ""),
+		v1beta1.ReasonInvalidSpec, []string{"spec.iamRoleArnToAssume", "210987654321", "name a role of the group's account"}},
+	"no such role": {withRole("arn:aws:iam::123456789012:role/r", ""),
+		v1beta1.ReasonRoleNotAssumed, []string{"role arn:aws:iam::123456789012:role/r cannot be assumed", "the role has to exist", "sts:AssumeRole"}},
+	"short external ID": {withRole("arn:aws:iam::123456789012:role/r", "x"),
+		v1beta1.ReasonInvalidSpec, []string{"spec.assumeRoleExternalId", "2 to 1224"}},
 }
 
 func TestBadInputIsExplainedAndCanBeDeleted(t *testing.T) {

@@ -7,9 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,7 +26,8 @@ import (
 
 const (
 	comparePeriod = 5 * time.Minute
-	elbRegion     = "us-east-1" // of the simulator
+	elbRegion     = "us-east-1"    // of the simulator
+	elbAccount    = "123456789012" // of the simulator
 	firstRetry    = 200 * time.Millisecond
 )
 
@@ -40,17 +43,19 @@ type process struct {
 func (s *site) newProcess() *process {
 	s.t.Helper()
 	p := &process{wire: &wire{}, events: &eventLog{}}
+	loadBalancers := s.loadBalancers(p.wire)
 	p.Reconciler = binding.New(binding.Reconciler{
 		Client: s.client(p.wire, "cached"),
 		Live:   s.client(p.wire, "live"),
-		Groups: s.loadBalancers(p.wire),
+		Groups: loadBalancers,
+		Assume: s.assume(p.wire, loadBalancers),
 		Store:  s.dynamoDB(p.wire),
 		Gate:   &s.gate,
 		Events: p.events,
 		Clock:  s.clock,
 		NewID:  uuid.NewString,
 		Options: binding.Options{
-			Kind: s.kind, ClusterID: s.id, Version: "test", ComparePeriod: comparePeriod,
+			Kind: s.kind, ClusterID: s.id, Version: "test", Account: elbAccount, ComparePeriod: comparePeriod,
 		},
 	})
 	return p
@@ -69,8 +74,16 @@ func (s *site) client(w *wire, reads string) client.Client {
 func (s *site) loadBalancers(w *wire) *elb.Client {
 	limit := elb.Limit{PerSecond: 1000, Burst: 1000}
 	return elb.New(s.sim.Client(s.id, func(o *elbv2.Options) { o.HTTPClient = w.aws() }), elb.Options{
-		Now: s.clock.Now, Region: elbRegion, Limits: elb.Limits{Reads: limit, Mutations: limit},
+		Now: s.clock.Now, Region: elbRegion, Account: elbAccount, Limits: elb.Limits{Reads: limit, Mutations: limit},
 	})
+}
+
+// assume reaches groups by roles that the site may assume.
+func (s *site) assume(w *wire, home *elb.Client) func(elb.Role) binding.Groups {
+	accounts := elb.NewAccounts(home, s.sim.STS(s.id, func(o *sts.Options) { o.HTTPClient = w.aws() }), func(c aws.CredentialsProvider) elb.API {
+		return s.sim.Client(s.id, func(o *elbv2.Options) { o.HTTPClient, o.Credentials = w.aws(), c })
+	}, "target-ownership-"+s.id)
+	return func(role elb.Role) binding.Groups { return accounts.Of(role) }
 }
 
 // dynamoDB retries as often as in production, but does not wait for it.

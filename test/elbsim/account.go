@@ -17,6 +17,8 @@ type account struct {
 	defaults  Settings
 	groups    map[string]*group // by ARN
 	instances map[string]InstanceState
+	roles     map[string]Role    // by ARN
+	sessions  map[string]session // by access key ID
 }
 
 // createGroup is idempotent for equal settings (API reference,
@@ -39,7 +41,7 @@ func (a *account) createGroup(g Group) (Group, *Error) {
 
 func (a *account) groupNamed(name string) *group {
 	for _, g := range a.groups {
-		if g.Name == name {
+		if g.Name == name && a.owns(g.ARN) {
 			return g
 		}
 	}
@@ -53,7 +55,7 @@ func (a *account) group(arn string) (*group, *Error) {
 		return nil, validationError("'%s' is not a valid target group ARN", arn)
 	}
 	g, found := a.groups[arn]
-	if !found {
+	if !found || !a.owns(arn) {
 		return nil, targetGroupNotFound(arn)
 	}
 	return g, nil
@@ -81,8 +83,10 @@ func (a *account) describeGroups(arns, names []string) ([]Group, *Error) {
 		selected[g.Name] = g.Group
 	}
 	if len(arns)+len(names) == 0 {
-		for _, g := range a.groups {
-			selected[g.Name] = g.Group
+		for arn, g := range a.groups {
+			if a.owns(arn) {
+				selected[g.Name] = g.Group
+			}
 		}
 	}
 	ordered := make([]Group, 0, len(selected))

@@ -23,6 +23,8 @@ var actions = map[string]struct {
 	"DescribeTargetHealth":          {false, describeTargetHealth},
 	"DescribeTags":                  {false, describeTags},
 	"DescribeAccountLimits":         {false, describeAccountLimits},
+	"AssumeRole":                    {false, assumeRole},
+	"GetCallerIdentity":             {false, getCallerIdentity},
 }
 
 type empty struct{}
@@ -64,7 +66,9 @@ func deleteTargetGroup(a *account, f form, _ time.Time) (any, *Error) {
 	if !groupARN.MatchString(arn) {
 		return nil, validationError("'%s' is not a valid target group ARN", arn)
 	}
-	delete(a.groups, arn)
+	if a.owns(arn) {
+		delete(a.groups, arn)
+	}
 	return empty{}, nil
 }
 

@@ -22,6 +22,9 @@
 // journal of all calls ([Simulator.Journal]), and each mutation as it happens
 // ([Simulator.Observe]).
 //
+// Roles of other accounts can be assumed ([Simulator.SetRole]), by the endpoint of
+// AWS STS that the same URL is.
+//
 // Signatures are not checked: the access key ID of the request is taken as the
 // name of the caller. Load balancers, listeners and rules do not exist here; a
 // group behaves as if one load balancer used it, unless Settings.Unused is set.

@@ -9,7 +9,7 @@ type Call struct {
 	// ID counts the calls, from 1.
 	ID      int
 	Time    time.Time
-	Caller  string // access key ID of the request, "anonymous" without one
+	Caller  string // access key ID of the request, "anonymous" without one; of a session, the ARN of its role
 	Action  string
 	Group   string   `json:",omitempty"` // ARN of the target group, if the action has one
 	Targets []string `json:",omitempty"` // keys of the targets, if the action has some

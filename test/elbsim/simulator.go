@@ -62,6 +62,8 @@ func New(options Options) *Simulator {
 			defaults:  options.Settings.withDefaults(),
 			groups:    map[string]*group{},
 			instances: map[string]InstanceState{},
+			roles:     map[string]Role{},
+			sessions:  map[string]session{},
 		},
 		journal:   journal{observers: map[int]func(Mutation){}},
 		intercept: options.Intercept,
@@ -116,7 +118,8 @@ func (s *Simulator) serveAction(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := form{r.PostForm}
-	call := s.arrive(caller(r), f)
+	f.Set(keyField, caller(r))
+	call := s.arrive(f)
 	fault := s.faultOf(call)
 	wait(r.Context(), fault.Latency)
 	result, err := s.decide(call, f, fault)
@@ -130,14 +133,14 @@ func (s *Simulator) serveAction(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Simulator) arrive(caller string, f form) Call {
+func (s *Simulator) arrive(f form) Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
 	call := Call{
 		ID:     s.calls,
 		Time:   s.now(),
-		Caller: caller,
+		Caller: s.account.callerOf(f.Get(keyField)),
 		Action: f.Get("Action"),
 		Group:  f.Get("TargetGroupArn"),
 	}
@@ -210,7 +213,11 @@ func (s *Simulator) apply(call Call, f form, at time.Time, landed bool) (any, *E
 	if !known {
 		return nil, badRequest("InvalidAction", "The action '%s' is not valid for this web service, or is not simulated", call.Action)
 	}
-	result, err := action.run(&s.account, f, at)
+	seen, err := s.account.seenBy(f.Get(keyField), at)
+	if err != nil {
+		return nil, err
+	}
+	result, err := action.run(seen, f, at)
 	if err != nil || !action.mutates {
 		return result, err
 	}

@@ -92,6 +92,10 @@ const (
 	// lacks a permission.
 	ReasonAccessDenied ConditionReason = "AccessDenied"
 
+	// ReasonRoleNotAssumed: the role of spec.iamRoleArnToAssume could not be
+	// assumed. The message says what AWS STS answered, and what to check.
+	ReasonRoleNotAssumed ConditionReason = "RoleNotAssumed"
+
 	// ReasonThrottled: AWS asks for fewer calls; the controller retries later.
 	ReasonThrottled ConditionReason = "Throttled"
 
