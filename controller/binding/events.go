@@ -14,6 +14,8 @@ var routine = map[v1beta1.ConditionReason]bool{
 	"":                                 true, // before the first pass
 	v1beta1.ReasonReconciled:           true,
 	v1beta1.ReasonNetworkingNotManaged: true,
+	v1beta1.ReasonLimited:              true,
+	v1beta1.ReasonHandingOver:          true,
 	v1beta1.ReasonPending:              true,
 	v1beta1.ReasonBlocked:              true,
 }

@@ -22,7 +22,7 @@ Of a TargetGroupBinding: ` + "`kubectl describe targetgroupbinding NAME`" + ` sh
 const aboutEvents = `
 ## Events
 
-One is made when a trouble begins and one when it has ended, with the reason of Ready: of type Warning, and Normal for the end. Reasons that come and go with the targets (Reconciled, NetworkingNotManaged, Pending, Blocked) make none among themselves. Besides there are:
+One is made when a trouble begins and one when it has ended, with the reason of Ready: of type Warning, and Normal for the end. Reasons that come and go with the targets (Reconciled, NetworkingNotManaged, Limited, Pending, Blocked, HandingOver) make none among themselves. Besides there are:
 
 `
 
