@@ -25,6 +25,7 @@ import (
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/endpoints"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/managed"
 	ctrlmetrics "target-ownership-controller/controller/metrics"
@@ -82,6 +83,9 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 			return err
 		}
 	}
+	if err := endpoints.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
 	for _, k := range o.Kinds {
 		if err := o.serve(ctx, mgr, gate, k); err != nil {
 			return fmt.Errorf("set up the reconciler of kind %s: %w", k.Name, err)
@@ -118,7 +122,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 // serve adds what works on the bindings of one kind.
 func (o Options) serve(ctx context.Context, mgr manager.Manager, gate *cluster.Gate, k kind.Kind) error {
 	reconciler := binding.Reconciler{
-		Client:  mgr.GetClient(),
+		Client:  endpoints.Indexed{Client: mgr.GetClient()},
 		Live:    mgr.GetAPIReader(),
 		Groups:  o.Groups,
 		Assume:  o.Assume,
