@@ -9,8 +9,6 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
-
-	"target-ownership-controller/test/elbsim"
 )
 
 // The latencies of the services.
@@ -41,9 +39,7 @@ func BenchmarkCompare(b *testing.B) {
 	var sides []*side
 	for _, c := range contenders {
 		s := w.side(b, c.name, c.namespace)
-		if err := w.sim.ConfigureGroup(s.group, func(o *elbsim.Settings) { o.Quota = 10 * slices.Max(sizes) }); err != nil {
-			b.Fatal(err)
-		}
+		w.setQuota(b, s.group, 10*slices.Max(sizes))
 		c.start(b, s)
 		sides = append(sides, s)
 	}

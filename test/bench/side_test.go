@@ -43,12 +43,17 @@ type side struct {
 
 func (w *world) side(b *testing.B, name, namespace string) *side {
 	b.Helper()
+	return w.sideOf(b, name, namespace, w.createGroup(b, namespace+"-"+service))
+}
+
+// sideOf is a side with a group that others may have too.
+func (w *world) sideOf(b *testing.B, name, namespace, group string) *side {
+	b.Helper()
 	if err := w.cluster.CreateNamespace(b.Context(), namespace); err != nil {
 		b.Fatal(err)
 	}
-	s := &side{world: w, recorder: &recorder{}, name: name, namespace: namespace, wrote: make(chan time.Time, 1000)}
-	s.group = w.bindIn(b, namespace, service)
-	return s
+	w.bindTo(b, namespace, service, group)
+	return &side{world: w, recorder: &recorder{}, name: name, namespace: namespace, group: group, wrote: make(chan time.Time, 1000)}
 }
 
 // manager sees the namespace of the side, and tells when a slice arrives.
@@ -85,7 +90,12 @@ func (s *side) elbClient() *elbv2.Client {
 // inTable is this project's controller, as cmd/controller runs it.
 func inTable(b *testing.B, s *side) {
 	b.Helper()
-	t := table.Start(b)
+	s.controlWith(b, table.Start(b))
+}
+
+// controlWith runs the controller of the side with a table.
+func (s *side) controlWith(b *testing.B, t *table.Table) {
+	b.Helper()
 	client := dynamodb.NewFromConfig(t.Config, func(o *dynamodb.Options) {
 		o.HTTPClient = &http.Client{Transport: recorded{s.recorder, &http.Transport{}, *tableLatency, tableCall}}
 	})
@@ -105,7 +115,7 @@ func (noTable) Verify(context.Context) error { return nil }
 
 func (s *side) control(b *testing.B, t controller.Table) {
 	b.Helper()
-	mgr := s.manager(b)
+	mgr := another{s.manager(b), s.namespace}
 	limit := elb.Limit{PerSecond: 1000, Burst: 1000} // the limiter is not what is measured
 	err := controller.Setup(b.Context(), mgr, controller.Options{
 		Table:     t,
@@ -132,18 +142,25 @@ type sample struct {
 // waits until the group has them and the controller is at rest.
 func (s *side) replace(b *testing.B, n, k int) sample {
 	b.Helper()
-	kept := slices.Clone(s.addresses[:min(max(n-k, 0), len(s.addresses))])
-	before := s.addresses
-	for len(kept) < n {
-		kept = append(kept, address(s.used))
-		s.used++
-	}
-	s.addresses = kept
+	before := s.renew(n, k)
 	s.forgetEvents()
 	s.clear()
 	begun := time.Now()
 	s.write(b, before)
 	return s.measure(begun, s.atRest(b))
+}
+
+// renew chooses n addresses, of which the last k are new, and returns those that
+// there were.
+func (s *side) renew(n, k int) (before []string) {
+	before = s.addresses
+	kept := slices.Clone(before[:min(max(n-k, 0), len(before))])
+	for len(kept) < n {
+		kept = append(kept, address(s.used))
+		s.used++
+	}
+	s.addresses = kept
+	return before
 }
 
 func (s *side) forgetEvents() {
@@ -187,24 +204,38 @@ func (s *side) write(b *testing.B, before []string) {
 const atEase = 300 * time.Millisecond
 
 // atRest waits until the group is right and no call has been made for a while.
-func (s *side) atRest(b *testing.B) []made {
+func (s *side) atRest(b *testing.B) (calls []made) {
 	b.Helper()
-	want := make([]string, len(s.addresses))
-	for i, a := range s.addresses {
-		want[i] = fmt.Sprintf("%s:%d", a, kube.TargetPort)
-	}
+	want := s.targets()
 	slices.Sort(want)
+	s.until(b, want, func() bool {
+		var quiet time.Duration
+		calls, quiet = s.since()
+		return quiet > atEase && len(calls) > 0
+	})
+	return calls
+}
+
+func (s *side) targets() []string {
+	targets := make([]string, len(s.addresses))
+	for i, a := range s.addresses {
+		targets[i] = fmt.Sprintf("%s:%d", a, kube.TargetPort)
+	}
+	return targets
+}
+
+// until waits until the group has just these targets, and a condition holds.
+func (s *side) until(b *testing.B, want []string, holds func() bool) {
+	b.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
 	for range time.Tick(20 * time.Millisecond) {
-		calls, quiet := s.since()
-		if quiet > atEase && len(calls) > 0 && slices.Equal(s.sim.Registered(s.group), want) {
-			return calls
+		if holds() && slices.Equal(s.sim.Registered(s.group), want) {
+			return
 		}
 		if time.Now().After(deadline) {
 			b.Fatalf("%s: %d of %d targets are registered after 2 minutes", s.name, len(s.sim.Registered(s.group)), len(want))
 		}
 	}
-	return nil
 }
 
 func (s *side) measure(begun time.Time, calls []made) sample {

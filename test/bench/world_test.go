@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/test/elbsim"
@@ -60,24 +61,41 @@ func (w *world) bind(b *testing.B, name string) { b.Helper(); w.bindIn(b, namesp
 // bindIn does so in a namespace, and returns the ARN of the group.
 func (w *world) bindIn(b *testing.B, namespace, name string) string {
 	b.Helper()
-	ctx := b.Context()
-	group, err := w.sim.CreateGroup(elbsim.Group{Name: namespace + "-" + name, Protocol: "HTTP", Port: 80, VPCID: "vpc-0123456789abcdef0", TargetType: "ip"})
+	group := w.createGroup(b, namespace+"-"+name)
+	w.bindTo(b, namespace, name, group)
+	return group
+}
+
+func (w *world) createGroup(b *testing.B, name string) string {
+	b.Helper()
+	group, err := w.sim.CreateGroup(elbsim.Group{Name: name, Protocol: "HTTP", Port: 80, VPCID: "vpc-0123456789abcdef0", TargetType: "ip"})
 	if err != nil {
 		b.Fatal(err)
 	}
+	return group.ARN
+}
+
+func (w *world) setQuota(b *testing.B, group string, targets int) {
+	b.Helper()
+	if err := w.sim.ConfigureGroup(group, func(o *elbsim.Settings) { o.Quota = targets }); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// bindTo makes a Service without endpoints, and its binding to a group.
+func (w *world) bindTo(b *testing.B, namespace, name, group string) {
+	b.Helper()
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
 	port := corev1.ServicePort{Name: kube.ServicePortName, Port: kube.ServicePort, TargetPort: intstr.FromInt32(kube.TargetPort)}
 	svc := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{port}}}
 	binding := &v1beta1.TargetGroupBinding{ObjectMeta: meta, Spec: v1beta1.TargetGroupBindingSpec{
-		TargetGroupARN:          group.ARN,
+		TargetGroupARN:          group,
 		MultiClusterTargetGroup: true,
 		ServiceRef:              v1beta1.ServiceReference{Name: name, Port: intstr.FromString(kube.ServicePortName)},
 	}}
-	if err := w.cluster.Client.Create(ctx, svc); err != nil {
-		b.Fatal(err)
+	for _, o := range []client.Object{svc, binding} {
+		if err := w.cluster.Client.Create(b.Context(), o); err != nil {
+			b.Fatal(err)
+		}
 	}
-	if err := w.cluster.Client.Create(ctx, binding); err != nil {
-		b.Fatal(err)
-	}
-	return group.ARN
 }
