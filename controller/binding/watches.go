@@ -49,9 +49,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, wor
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(r.ofService), builder.WithPredicates(endpoints.ServiceChanged())).
 		Watches(&discoveryv1.EndpointSlice{}, handler.EnqueueRequestsFromMapFunc(r.ofSlice), builder.WithPredicates(endpoints.SliceChanged())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.ofNodes), builder.WithPredicates(endpoints.NodeChanged())).
-		WatchesRawSource(source.Channel(gate, handler.TypedEnqueueRequestsFromMapFunc(r.ofGate))).
-		WatchesRawSource(source.Channel(r.Wakes(), handler.TypedEnqueueRequestsFromMapFunc(r.ofWakeUp))).
+		WatchesRawSource(source.Channel(gate, behind(r.ofGate))).
+		WatchesRawSource(source.Channel(r.Wakes(), behind(r.ofWakeUp))).
 		WithOptions(controller.Options{
+			UsePriorityQueue:        new(true), // behind needs it
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, maxRetry),
 		}).

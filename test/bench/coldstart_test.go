@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,8 +33,10 @@ const (
 
 // BenchmarkColdStart starts bin/controller as a process with 200 bindings,
 // each of a group of its own, and the default limits of calls: how long until
-// all groups have been compared and all bindings are Ready, the calls of that,
-// the resident memory then, which needs Linux, and the size of the binary.
+// all groups have been compared and all bindings are Ready, how long a change
+// takes that comes when a tenth has been compared, to a binding that has not, the
+// calls of all, the resident memory then, which needs Linux, and the size of the
+// binary.
 func BenchmarkColdStart(b *testing.B) {
 	path, err := filepath.Abs(binary)
 	if err != nil {
@@ -44,15 +47,19 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Fatalf("%v; run make build", err)
 	}
 	w := prepare(b)
-	for i := range coldBindings {
-		w.bind(b, fmt.Sprintf("web-%d", i))
+	groups := make([]string, coldBindings)
+	for i := range groups {
+		groups[i] = w.bindIn(b, namespace, nth(i))
 	}
 	for b.Loop() {
-		compared := w.comparisons(coldBindings)
+		compared := w.comparisons()
+		tenth, all := compared.reach(coldBindings/10), compared.reach(coldBindings)
 		w.sim.ClearJournal()
 		begun := time.Now()
 		process := w.controller(b, path, table.Start(b))
-		wait(b, compared)
+		wait(b, tenth)
+		b.ReportMetric(w.change(b, compared, groups).Seconds(), "s-change-meanwhile")
+		wait(b, all)
 		w.allReady(b)
 		b.ReportMetric(time.Since(begun).Seconds(), "s-cold-start")
 		b.ReportMetric(resident(b, process.Pid), "MB-resident")
@@ -63,22 +70,70 @@ func BenchmarkColdStart(b *testing.B) {
 	b.ReportMetric(float64(info.Size())/1e6, "MB-binary")
 }
 
-// comparisons is closed once as many groups have been listed as there are
-// bindings. A binding that an earlier run left Ready says nothing.
-func (w *world) comparisons(bindings int) <-chan struct{} {
-	var mu sync.Mutex
-	listed, all := map[string]bool{}, make(chan struct{})
-	w.sim.Intercept(func(c elbsim.Call) elbsim.Fault {
-		mu.Lock()
-		defer mu.Unlock()
-		if c.Action == "DescribeTargetHealth" && !listed[c.Group] {
-			if listed[c.Group] = true; len(listed) == bindings {
-				close(all)
-			}
+// comparisons are the groups that have been listed. A binding that an earlier run
+// left Ready says nothing.
+type comparisons struct {
+	mu      sync.Mutex
+	listed  map[string]bool
+	reached map[int]chan struct{}
+}
+
+func (w *world) comparisons() *comparisons {
+	c := &comparisons{listed: map[string]bool{}, reached: map[int]chan struct{}{}}
+	w.sim.Intercept(func(call elbsim.Call) elbsim.Fault {
+		if call.Action == "DescribeTargetHealth" {
+			c.list(call.Group)
 		}
 		return elbsim.Fault{}
 	})
-	return all
+	return c
+}
+
+// reach is closed once so many groups have been listed.
+func (c *comparisons) reach(groups int) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reached[groups] = make(chan struct{})
+	return c.reached[groups]
+}
+
+func (c *comparisons) list(group string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listed[group] {
+		return
+	}
+	c.listed[group] = true
+	if done := c.reached[len(c.listed)]; done != nil {
+		close(done)
+	}
+}
+
+// missing is the last of the groups that has not been listed.
+func (c *comparisons) missing(b *testing.B, groups []string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, group := range slices.Backward(groups) {
+		if !c.listed[group] {
+			return i
+		}
+	}
+	b.Fatal("all groups have been listed already")
+	return 0
+}
+
+// change gives a Service whose group has not been listed an endpoint, and returns
+// how long it takes until that is in the group.
+func (w *world) change(b *testing.B, c *comparisons, groups []string) time.Duration {
+	b.Helper()
+	i := c.missing(b, groups)
+	arrived := w.await(groups[i:i+1], i*2*perBinding)
+	arrived.begin(groups[i])
+	if err := w.cluster.SetEndpoints(b.Context(), namespace, nth(i), address(i*2*perBinding)); err != nil {
+		b.Fatal(err)
+	}
+	arrived.wait(b)
+	return arrived.took[0]
 }
 
 func wait(b *testing.B, done <-chan struct{}) {

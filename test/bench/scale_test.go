@@ -50,7 +50,7 @@ func BenchmarkScale(b *testing.B) {
 				b.ReportMetric(time.Since(begun).Seconds(), "s-first-start")
 				end(b, process.Process)
 
-				compared := w.comparisons(bindings)
+				compared := w.comparisons().reach(bindings)
 				begun = time.Now()
 				process = w.controller(b, path, t, args...)
 				wait(b, compared)
