@@ -61,11 +61,12 @@ func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) e
 		Protocol:     b.state.group.Protocol,
 		NodeSelector: b.Spec.NodeSelector,
 		Held:         b.state.ledger.Holds,
+		Waits:        r.waits(b),
 	})
 	if err != nil {
 		return err
 	}
-	b.want, b.skipped = want.Targets, want.Skipped
+	b.want, b.skipped, b.gated = want.Targets, want.Skipped, want.Waiting
 	return nil
 }
 

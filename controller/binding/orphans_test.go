@@ -2,6 +2,7 @@ package binding_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -46,6 +47,10 @@ func (g *group) Group(context.Context, elb.GroupRef) (elb.Group, error) {
 
 func (g *group) Health(context.Context, ownership.GroupARN) (map[ownership.Target]elb.State, error) {
 	return nil, nil
+}
+
+func (g *group) Targets(context.Context, ownership.GroupARN) (map[ownership.Target]elb.Health, error) {
+	return nil, errors.New("no Pod waits")
 }
 
 var ids atomic.Int64

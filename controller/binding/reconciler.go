@@ -37,6 +37,8 @@ type Groups interface {
 	Group(context.Context, elb.GroupRef) (elb.Group, error)
 	// Health lists all targets of a group.
 	Health(context.Context, ownership.GroupARN) (map[ownership.Target]elb.State, error)
+	// Targets is Health with the reasons.
+	Targets(context.Context, ownership.GroupARN) (map[ownership.Target]elb.Health, error)
 }
 
 // Gate says whether this cluster may touch target groups at all.
@@ -85,6 +87,8 @@ type Reconciler struct {
 	Journal Journal
 	// Tracer makes a trace of each pass; nil for none.
 	Tracer trace.Tracer
+	// Gates lets Pods wait for their targets; nil if none waits.
+	Gates Gates
 	Options
 
 	states  *states
@@ -144,6 +148,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (_ re
 		}
 	}
 	r.outages.follow(b, err)
+	r.tellGates(b, err)
 	status := step{"status", func(ctx context.Context, b *round) error { return r.status(ctx, b, err) }}
 	if err := status.run(ctx, b); err != nil {
 		return reconcile.Result{}, err
@@ -181,6 +186,9 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.backoff.Forget(key)
 	r.outages.leaves(key)
 	r.metricsOf(key).Forget()
+	if r.Gates != nil {
+		r.Gates.Passed(r.Kind, key, nil)
+	}
 }
 
 // pass is the whole program: what is wanted, what is there, make it so.
@@ -235,6 +243,7 @@ type round struct {
 	limited limited             // by policies
 	handing handing             // to another owner
 	skipped []endpoints.Skipped // endpoints that cannot be targets
+	gated   endpoints.Waiting   // targets that Pods wait for
 	absent  error               // why nothing is wanted, where that needs saying
 	live    bool                // want was read around the caches
 	report  pass.Report

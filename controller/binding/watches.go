@@ -35,7 +35,7 @@ const byService = "spec.serviceRef.name"
 
 // SetupWithManager registers the reconciler with what makes a binding worth
 // another pass: itself, its Service, its slices, nodes for instance targets,
-// the gate, and the end of an outage.
+// Pods that wait for their targets, the gate, and the end of an outage.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, workers int, gate <-chan cluster.GateEvent) error {
 	err := mgr.GetFieldIndexer().IndexField(ctx, r.Kind.New(), byService, func(o client.Object) []string {
 		return []string{r.Kind.Binding(o).Spec.ServiceRef.Name}
@@ -43,7 +43,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, wor
 	if err != nil {
 		return err
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	build := ctrl.NewControllerManagedBy(mgr).
 		Named(strings.ToLower(r.Kind.Name)).
 		For(r.Kind.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, policyChanged()))).
 		Watches(&corev1.Service{}, handler.EnqueueRequestsFromMapFunc(r.ofService), builder.WithPredicates(endpoints.ServiceChanged())).
@@ -55,8 +55,11 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, wor
 			UsePriorityQueue:        new(true), // behind needs it
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, maxRetry),
-		}).
-		Complete(r)
+		})
+	if r.Gates != nil {
+		build.Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.Gates.Bindings(r.Kind)), builder.WithPredicates(r.Gates.Changed()))
+	}
+	return build.Complete(r)
 }
 
 func (r *Reconciler) ofService(ctx context.Context, o client.Object) []reconcile.Request {

@@ -50,6 +50,9 @@ func (a *addresses) see(f found) {
 	case problem != "":
 	case f.phase == phaseLive:
 		a.want.Targets[t] = true
+		if f.asks {
+			a.want.Waiting[f.pod] = t
+		}
 	case f.phase > a.rest[t].phase:
 		a.rest[t] = f
 	}

@@ -47,6 +47,9 @@ type Query struct {
 	// Hold has terminating endpoints stay for a while; without effect on
 	// instances.
 	Hold Hold
+	// Waits says how the Pod of an endpoint waits to become a target; without
+	// effect on instances. If nil, none does.
+	Waits func(*corev1.ObjectReference) Waits
 	// Minimum says how many targets have to stay, of as many as there are. If
 	// nil, there is no minimum.
 	Minimum func(there int) int
@@ -63,13 +66,16 @@ func (q Query) service() types.NamespacedName {
 type Want struct {
 	Targets ownership.Set
 	Skipped []Skipped // sorted by name
+	Waiting Waiting
 
 	Kept  []ownership.Target // those of the targets that stay for the minimum alone
 	Since Since              // for the next query
 	Until time.Time          // when the first hold ends; zero if there is none
 }
 
-func newWant() Want { return Want{Targets: ownership.Set{}, Since: Since{}} }
+func newWant() Want {
+	return Want{Targets: ownership.Set{}, Waiting: Waiting{}, Since: Since{}}
+}
 
 // Skipped is something that looks like a target and cannot be one. What is
 // not ready, terminating or excluded by the user is no target and not listed.
@@ -159,6 +165,9 @@ func (r Resolver) search(ctx context.Context, q Query, service *corev1.Service, 
 		family:  q.Family,
 		leaving: func(ep *discoveryv1.Endpoint) bool { return r.shutsDown(ctx, ep.NodeName) },
 		see:     see,
+	}
+	if q.TargetType == targetTypeIP {
+		s.waits = q.Waits
 	}
 	if err := s.slices(list.Items); err != nil {
 		return nil, &UnknownError{Service: q.service(), Err: err}

@@ -17,7 +17,8 @@ type search struct {
 	port    corev1.ServicePort
 	family  string
 	leaving func(*discoveryv1.Endpoint) bool
-	see     func(found) // is told of each of them
+	waits   func(*corev1.ObjectReference) Waits // nil if no Pod waits
+	see     func(found)                         // is told of each of them
 
 	skipped []Skipped
 	ending  map[types.UID]bool // pods that some slice says are terminating, and whether they serve still
@@ -30,6 +31,7 @@ type found struct {
 	endpoint
 	port  int
 	phase phase
+	asks  bool // its Pod waits for the target
 }
 
 // phase is all of the state of an endpoint that matters. Of several Pods that
@@ -110,7 +112,8 @@ func (s *search) slice(slice *discoveryv1.EndpointSlice) {
 	}
 	for j := range slice.Endpoints {
 		ep := observed(&slice.Endpoints[j])
-		s.see(found{endpoint: ep, port: int(*number), phase: s.phase(&slice.Endpoints[j], ep)})
+		f := found{endpoint: ep, port: int(*number), phase: s.phase(&slice.Endpoints[j], ep)}
+		s.see(s.awaited(f, &slice.Endpoints[j]))
 	}
 }
 
