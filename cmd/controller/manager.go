@@ -8,16 +8,19 @@ import (
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"target-ownership-controller/controller/kind"
+	"target-ownership-controller/controller/readiness"
 )
 
 // The leader lease, and the events about it, are in one namespace. Other leases
@@ -55,7 +58,7 @@ func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Man
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Cache:                         cacheOptions(),
 		Metrics:                       metricsserver.Options{BindAddress: s.metricsAddress},
 		HealthProbeBindAddress:        s.probeAddress,
 		LeaderElection:                s.leaderElection,
@@ -71,6 +74,15 @@ func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Man
 		return nil, err
 	}
 	return mgr, mgr.AddReadyzCheck("caches", synced(mgr))
+}
+
+// cacheOptions keep in memory what is read of the objects, and of most Pods that
+// is nearly nothing.
+func cacheOptions() cache.Options {
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: readiness.Strip}},
+	}
 }
 
 // runManager starts the manager and returns when it has ended.

@@ -85,6 +85,7 @@ func options(s settings, awsConfig aws.Config, account string) controller.Option
 		HeartbeatPeriod: s.heartbeatPeriod,
 		Workers:         s.workers,
 		FromAnnotations: s.fromAnnotations,
+		ReadinessGates:  s.readinessGates,
 		Leases:          leases(s.lbcLeases),
 	}
 }
