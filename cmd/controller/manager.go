@@ -58,7 +58,7 @@ func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Man
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cacheOptions(),
+		Cache:                         cacheOptions(s),
 		Metrics:                       metricsserver.Options{BindAddress: s.metricsAddress},
 		HealthProbeBindAddress:        s.probeAddress,
 		LeaderElection:                s.leaderElection,
@@ -78,11 +78,12 @@ func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Man
 
 // cacheOptions keep in memory what is read of the objects, and of most Pods that
 // is nearly nothing.
-func cacheOptions() cache.Options {
-	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: readiness.Strip}},
+func cacheOptions(s settings) cache.Options {
+	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	if s.readinessGates {
+		o.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: readiness.Strip}}
 	}
+	return o
 }
 
 // runManager starts the manager and returns when it has ended.
