@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -221,6 +222,23 @@ func (w *world) allReady(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+}
+
+// processor is the processor time that a process has taken, in seconds.
+func processor(b *testing.B, pid int) float64 {
+	b.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	// The name before it may hold anything; of what follows, the 12th and 13th
+	// are user and system time in hundredths of a second (proc_pid_stat(5)).
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	var user, system float64
+	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+		b.Fatal(err)
+	}
+	return (user + system) / 100
 }
 
 // resident is the resident memory of a process, in MB.

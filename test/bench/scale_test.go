@@ -55,6 +55,7 @@ func BenchmarkScale(b *testing.B) {
 				process = w.controller(b, path, t, args...)
 				wait(b, compared)
 				b.ReportMetric(time.Since(begun).Seconds(), "s-cold-start")
+				b.ReportMetric(processor(b, process.Pid), "s-cold-start-processor")
 				b.ReportMetric(resident(b, process.Pid), "MB-resident")
 
 				arrived = w.await(groups, perBinding)
