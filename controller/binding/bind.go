@@ -14,6 +14,7 @@ import (
 
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/elb"
+	"target-ownership-controller/controller/endpoints"
 	"target-ownership-controller/ownership"
 )
 
@@ -30,6 +31,7 @@ type state struct {
 	unlisted    error     // why the last listing failed
 	confirmed   bool      // removals have been confirmed by a live read since the start
 	reported    *v1beta1.TargetGroupBindingStatus
+	serving     endpoints.Since // endpoints that terminate and serve still
 	skipped     map[string]bool // endpoints that an event has named
 	standing    map[standing]bool
 	blocked     map[ownership.Target]time.Time // since when

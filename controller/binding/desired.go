@@ -60,13 +60,17 @@ func (r *Reconciler) read(ctx context.Context, b *round, reader client.Reader) e
 		Family:       b.state.group.IPAddressType,
 		Protocol:     b.state.group.Protocol,
 		NodeSelector: b.Spec.NodeSelector,
+		Nodes:        endpoints.NodePolicy(b.policy.Nodes),
 		Held:         b.state.ledger.Holds,
+		Hold:         endpoints.Hold{For: b.policy.HoldServing, Since: b.state.serving, Now: b.began},
+		Minimum:      b.minimum(),
 		Waits:        r.waits(b),
 	})
 	if err != nil {
 		return err
 	}
 	b.want, b.skipped, b.gated = want.Targets, want.Skipped, want.Waiting
+	b.kept, b.heldUntil, b.state.serving = len(want.Kept), want.Until, want.Since
 	return nil
 }
 

@@ -71,6 +71,9 @@ func (r *Reconciler) wait(b *round) time.Duration {
 	if b.dependsOnOthers() {
 		wait = min(wait, jitter(pollOthers))
 	}
+	if !b.heldUntil.IsZero() {
+		wait = min(wait, b.heldUntil.Sub(now))
+	}
 	if landed := b.landed(); b.retains() && !landed.IsZero() {
 		wait = min(wait, landed.Sub(now))
 	}

@@ -29,6 +29,14 @@ func (r *Reconciler) readPolicy(b *round) {
 	b.policy = p
 }
 
+// minimum is how many targets have to stay; nil if that does not matter.
+func (b *round) minimum() func(there int) int {
+	if b.policy.Minimum == (policy.Minimum{}) {
+		return nil
+	}
+	return b.policy.Minimum.Of
+}
+
 // dependsOnOthers reports whether it matters to the binding what others hold.
 func (b *round) dependsOnOthers() bool {
 	return b.handsOver() || b.policy.Share < 100 && !b.deleting() && b.absent == nil

@@ -232,22 +232,24 @@ func admits(err error, deleting bool) error {
 // round is one pass over one binding: what it found and what it did.
 type round struct {
 	*v1beta1.TargetGroupBinding
-	object  client.Object // the same, in its own kind
-	kind    kind.Kind
-	policy  policy.Policy
-	misread error // why the policy cannot be read
-	state   *state
-	began   time.Time
-	closed  error // why the gate lets nothing through
-	want    ownership.Set
-	limited limited             // by policies
-	handing handing             // to another owner
-	skipped []endpoints.Skipped // endpoints that cannot be targets
-	gated   endpoints.Waiting   // targets that Pods wait for
-	absent  error               // why nothing is wanted, where that needs saying
-	live    bool                // want was read around the caches
-	report  pass.Report
-	missing []ownership.Target // that somebody took out of the group
+	object    client.Object // the same, in its own kind
+	kind      kind.Kind
+	policy    policy.Policy
+	heldUntil time.Time // when the first hold of an endpoint ends; zero if none does
+	misread   error     // why the policy cannot be read
+	state     *state
+	began     time.Time
+	closed    error // why the gate lets nothing through
+	want      ownership.Set
+	limited   limited             // by policies
+	handing   handing             // to another owner
+	skipped   []endpoints.Skipped // endpoints that cannot be targets
+	gated     endpoints.Waiting   // targets that Pods wait for
+	kept      int                 // targets that are not ready and stay for the minimum
+	absent    error               // why nothing is wanted, where that needs saying
+	live      bool                // want was read around the caches
+	report    pass.Report
+	missing   []ownership.Target // that somebody took out of the group
 
 	compared bool // the group was listed
 	done     bool // nothing is left to do for this binding

@@ -70,6 +70,9 @@ func (b *round) ready() verdict {
 	if p.leaving > 0 {
 		summary += fmt.Sprintf(", %d leaving", p.leaving)
 	}
+	if b.kept > 0 {
+		summary += fmt.Sprintf(", %d of them not ready and kept for %s", b.kept, v1beta1.MinimumAnnotation)
+	}
 	leftOut := b.leftOut()
 	if leftOut != "" {
 		summary += ", " + leftOut

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -28,6 +29,11 @@ var settings = []struct {
 	{v1beta1.ShareAnnotation, func(p *Policy, value string) error { return percentage(&p.Share, value) }},
 	{v1beta1.OrderAnnotation, func(p *Policy, value string) error {
 		return oneOf(&p.Order, value, v1beta1.OrderRegisterFirst, v1beta1.OrderReleaseFirst)
+	}},
+	{v1beta1.HoldServingAnnotation, func(p *Policy, value string) error { return duration(&p.HoldServing, value) }},
+	{v1beta1.MinimumAnnotation, func(p *Policy, value string) error { return minimum(&p.Minimum, value) }},
+	{v1beta1.NodesAnnotation, func(p *Policy, value string) error {
+		return oneOf(&p.Nodes, value, v1beta1.NodesAll, v1beta1.NodesLocal)
 	}},
 }
 
@@ -146,6 +152,29 @@ func percentage(field *int, value string) error {
 	}
 	*field = n
 	return nil
+}
+
+// maxHold is more than any Pod that is shut down in good order takes.
+const maxHold = time.Hour
+
+func duration(field *time.Duration, value string) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 || d > maxHold {
+		return errors.New("a duration above 0 and up to 1h, such as 20s")
+	}
+	*field = d
+	return nil
+}
+
+func minimum(field *Minimum, value string) error {
+	if strings.HasSuffix(value, "%") {
+		if err := percentage(&field.Percent, value); err == nil && field.Percent > 0 {
+			return nil
+		}
+	} else if err := count(&field.Targets, value); err == nil {
+		return nil
+	}
+	return errors.New(`a whole number from 1, such as "2", or a whole percentage from 1% to 100%, such as "50%"`)
 }
 
 // whole reads digits only: no sign, no space.

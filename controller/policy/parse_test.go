@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"target-ownership-controller/ownership"
 )
@@ -53,6 +54,14 @@ func TestParse(t *testing.T) {
 			annotations("maximum", "3000", "share", "20%"),
 			Policy{Deletion: "Delete", Maximum: 3000, Share: 20, Order: "RegisterFirst"},
 		},
+		"what stays": {
+			annotations("hold-serving", "1m30s", "minimum", "2", "nodes", "Local"),
+			Policy{Deletion: "Delete", Share: 100, Order: "RegisterFirst", HoldServing: 90 * time.Second, Minimum: Minimum{Targets: 2}, Nodes: "Local"},
+		},
+		"a part stays": {
+			annotations("hold-serving", "1h", "minimum", "100%", "nodes", "All"),
+			Policy{Deletion: "Delete", Share: 100, Order: "RegisterFirst", HoldServing: time.Hour, Minimum: Minimum{Percent: 100}, Nodes: "All"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Parse(c.annotations)
@@ -80,6 +89,18 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		{"maximum", " 1", "a whole number from 1"},
 		{"maximum", "", "a whole number from 1"},
 		{"maximum", "4294967297", "a whole number from 1"},
+		{"hold-serving", "", "a duration above 0 and up to 1h"},
+		{"hold-serving", "20", "a duration above 0 and up to 1h"},
+		{"hold-serving", "0s", "a duration above 0 and up to 1h"},
+		{"hold-serving", "-1s", "a duration above 0 and up to 1h"},
+		{"hold-serving", "61m", "a duration above 0 and up to 1h"},
+		{"minimum", "", "a whole number from 1"},
+		{"minimum", "0", "a whole number from 1"},
+		{"minimum", "0%", "a whole percentage from 1% to 100%"},
+		{"minimum", "101%", "a whole percentage from 1% to 100%"},
+		{"minimum", "half", "a whole percentage from 1% to 100%"},
+		{"nodes", "local", "All or Local"},
+		{"nodes", "", "All or Local"},
 		{"share", "20", "a whole percentage from 0% to 100%"},
 		{"share", "20.5%", "a whole percentage from 0% to 100%"},
 		{"share", "101%", "a whole percentage from 0% to 100%"},
@@ -169,5 +190,26 @@ func TestChanged(t *testing.T) {
 				t.Errorf("got %t", got)
 			}
 		})
+	}
+}
+
+func TestMinimum(t *testing.T) {
+	for _, c := range []struct {
+		minimum Minimum
+		there   int
+		want    int
+	}{
+		{Minimum{}, 10, 0},
+		{Minimum{Targets: 2}, 10, 2},
+		{Minimum{Targets: 2}, 0, 2},
+		{Minimum{Percent: 50}, 10, 5},
+		{Minimum{Percent: 50}, 5, 3},
+		{Minimum{Percent: 1}, 1, 1},
+		{Minimum{Percent: 1}, 0, 0},
+		{Minimum{Percent: 100}, 7, 7},
+	} {
+		if got := c.minimum.Of(c.there); got != c.want {
+			t.Errorf("%+v of %d is %d, want %d", c.minimum, c.there, got, c.want)
+		}
 	}
 }

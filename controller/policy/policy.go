@@ -3,6 +3,8 @@
 package policy
 
 import (
+	"time"
+
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/ownership"
 )
@@ -14,6 +16,10 @@ type Policy struct {
 	Maximum    int             // of targets; 0 for no limit
 	Share      int             // of the targets of the group, in percent; 100 for no limit
 	Order      string          // v1beta1.OrderRegisterFirst or -ReleaseFirst
+
+	HoldServing time.Duration // of endpoints that terminate and serve still; 0 for none
+	Minimum     Minimum
+	Nodes       string // v1beta1.NodesAll or -Local; empty for what the Service says
 }
 
 // Default is the policy of a binding without annotations.

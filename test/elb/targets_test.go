@@ -117,6 +117,6 @@ func TestReasonsOfHealth(t *testing.T) {
 	f.Expect(err).NotTo(HaveOccurred())
 	f.Expect(health).To(Equal(map[ownership.Target]elb.Health{
 		targets[0]: {State: elb.Healthy},
-		targets[1]: {elb.Unhealthy, "Target.FailedHealthChecks", "Health checks failed"},
+		targets[1]: {State: elb.Unhealthy, Reason: "Target.FailedHealthChecks", Description: "Health checks failed"},
 	}))
 }

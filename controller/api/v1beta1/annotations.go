@@ -40,3 +40,20 @@ const (
 	// OrderReleaseFirst has them leave first.
 	OrderReleaseFirst = "ReleaseFirst"
 )
+
+// HoldServingAnnotation is how long a target of type ip stays whose endpoint is
+// terminating and serves still, as a Go duration such as 20s, up to an hour.
+const HoldServingAnnotation = AnnotationPrefix + "hold-serving"
+
+// MinimumAnnotation is how many targets stay at least, when more than the others
+// are not ready: a number, or a percentage of the endpoints that there are.
+const MinimumAnnotation = AnnotationPrefix + "minimum"
+
+const (
+	// NodesAnnotation is which nodes are targets of type instance.
+	NodesAnnotation = AnnotationPrefix + "nodes"
+	// NodesAll are all nodes that are fit for traffic.
+	NodesAll = "All"
+	// NodesLocal are those with a ready endpoint of the Service.
+	NodesLocal = "Local"
+)
