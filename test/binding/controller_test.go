@@ -36,8 +36,9 @@ const patience = time.Minute
 var setup sync.Mutex
 
 // controls runs the whole controller, wired as cmd/controller does, on the
-// objects of the site and in real time. Its network is the wire of the site.
-func (s *site) controls(edits ...func(*controller.Options)) {
+// objects of the site and in real time, to the end of the test or until stop.
+// Its network is the wire of the site.
+func (s *site) controls(edits ...func(*controller.Options)) (stop func()) {
 	s.t.Helper()
 	s.SetDefaultEventuallyTimeout(patience)
 	config := rest.CopyConfig(s.api.Config)
@@ -60,7 +61,7 @@ func (s *site) controls(edits ...func(*controller.Options)) {
 	err = controller.Setup(s.t.Context(), mgr, options)
 	setup.Unlock()
 	s.Expect(err).NotTo(HaveOccurred())
-	kube.Run(s.t, mgr)
+	return kube.Run(s.t, mgr)
 }
 
 func (s *site) managerOptions() ctrl.Options {
