@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/policy"
 )
 
 // keep creates a wanted binding or repairs it. It returns nil for a binding that
@@ -69,10 +71,10 @@ func (r *Reconciler) patch(ctx context.Context, before, after client.Object) err
 // not speak of stay: defaults are written there, and cannot be changed.
 func (w Wanted) into(b *v1beta1.TargetGroupBinding, owner client.Object) {
 	metav1.SetMetaDataLabel(&b.ObjectMeta, ManagedLabel, "true")
-	if policy, ok := owner.GetAnnotations()[v1beta1.DeletionPolicyAnnotation]; ok {
-		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1beta1.DeletionPolicyAnnotation, policy)
-	} else {
-		delete(b.Annotations, v1beta1.DeletionPolicyAnnotation)
+	// What somebody else set as a policy goes: the owner speaks of all of them.
+	maps.DeleteFunc(b.Annotations, func(name, _ string) bool { return policy.Is(name) })
+	for name, value := range policy.Of(owner.GetAnnotations()) {
+		metav1.SetMetaDataAnnotation(&b.ObjectMeta, name, value)
 	}
 	if w.byARN() {
 		b.Spec.TargetGroupARN = w.Group

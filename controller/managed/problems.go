@@ -28,8 +28,8 @@ func disagreement(b *v1beta1.TargetGroupBinding, w Wanted, owner client.Object) 
 	case !equality.Semantic.DeepEqual(asked.Spec.NodeSelector, b.Spec.NodeSelector):
 		return &Problem{ReasonOwnersDisagree, fmt.Sprintf("nodeSelector: %s %s asks for binding %s with another one, which counts; make them equal", c.Kind, c.Name, b.Name), b.Name}
 	case !equality.Semantic.DeepEqual(asked.Annotations, b.Annotations):
-		return &Problem{ReasonOwnersDisagree, fmt.Sprintf("%s: %s %s asks for binding %s with another one, which counts; make them equal",
-			v1beta1.DeletionPolicyAnnotation, c.Kind, c.Name, b.Name), b.Name}
+		return &Problem{ReasonOwnersDisagree, fmt.Sprintf("annotations %s...: %s %s asks for binding %s with other ones, which count; make them equal",
+			v1beta1.AnnotationPrefix, c.Kind, c.Name, b.Name), b.Name}
 	default:
 		return nil
 	}

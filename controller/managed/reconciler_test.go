@@ -257,6 +257,24 @@ func TestAClosedGate(t *testing.T) {
 	w.Expect(w.bindings()).To(BeEmpty())
 }
 
+// All policies are the owner's, those that it does not have too.
+func TestPoliciesAreThoseOfTheOwner(t *testing.T) {
+	const maximum, share, order = v1beta1.MaximumAnnotation, v1beta1.ShareAnnotation, v1beta1.OrderAnnotation
+	asks := ingress("first", map[string]string{managed.TargetGroupsAnnotation: "web: {group: web}", maximum: "5", share: "20%", "note": "its own"})
+	w := newWorld(t, service(nil), asks)
+	r := managed.OfIngresses(w.options())
+	_, err := w.passes(r, "first")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.bindings()[0].Annotations).To(Equal(map[string]string{maximum: "5", share: "20%"}))
+
+	changed := w.bindings()[0]
+	changed.Annotations = map[string]string{maximum: "50", order: v1beta1.OrderReleaseFirst, "note": "somebody's"}
+	w.Expect(w.client.Update(t.Context(), &changed)).To(Succeed())
+	_, err = w.passes(r, "first")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.bindings()[0].Annotations).To(Equal(map[string]string{maximum: "5", share: "20%", "note": "somebody's"}))
+}
+
 // The first owner decides on what the name leaves open.
 func TestOwnersDisagree(t *testing.T) {
 	asks := func(name, role string) *networkingv1.Ingress {

@@ -65,14 +65,15 @@ func Changed(before, after map[string]string) bool {
 	return !maps.Equal(Of(before), Of(after))
 }
 
-// Of are the annotations that are policies, known or not.
+// Is reports whether an annotation is a policy, known or not.
+func Is(name string) bool {
+	return strings.HasPrefix(name, v1beta1.AnnotationPrefix) && name != v1beta1.TargetGroupsAnnotation
+}
+
+// Of are the annotations that are policies.
 func Of(annotations map[string]string) map[string]string {
-	policies := map[string]string{}
-	for name, value := range annotations {
-		if strings.HasPrefix(name, v1beta1.AnnotationPrefix) && name != v1beta1.TargetGroupsAnnotation {
-			policies[name] = value
-		}
-	}
+	policies := maps.Clone(annotations)
+	maps.DeleteFunc(policies, func(name, _ string) bool { return !Is(name) })
 	return policies
 }
 
