@@ -81,6 +81,18 @@ data "aws_iam_policy_document" "permissions" {
     }
   }
 
+  # For target groups of other accounts
+  # (https://docs.aws.amazon.com/IAM/latest/UserGuide/tutorial_cross-account-with-roles.html).
+  dynamic "statement" {
+    for_each = length(var.assumed_role_arns) == 0 ? [] : ["AssumeRoles"]
+
+    content {
+      sid       = statement.value
+      actions   = ["sts:AssumeRole"]
+      resources = var.assumed_role_arns
+    }
+  }
+
   # DynamoDB decrypts the key of the table on behalf of who reads or writes it,
   # and needs nothing else of the reader
   # (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html).

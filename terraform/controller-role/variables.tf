@@ -77,6 +77,21 @@ variable "target_group_tags" {
   }
 }
 
+variable "assumed_role_arns" {
+  description = "ARNs of the roles in other accounts that bindings may name in iamRoleArnToAssume, for target groups there. Their trust policies have to name this role."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition = alltrue([
+      for arn in var.assumed_role_arns :
+      can(regex("^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$", arn))
+    ])
+    error_message = "Roles have to be given by their ARNs, arn:aws:iam::ACCOUNT:role/NAME, without wildcards."
+  }
+}
+
 variable "restrict_leading_keys" {
   description = "Whether the role reads and writes only the records of target_group_arns and the cluster registry. A binding to any other group then waits, forbidden, until its ARN is added."
   type        = bool

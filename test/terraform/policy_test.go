@@ -104,6 +104,14 @@ func TestRoleAllowsNoMoreThanItsTableAndGroups(t *testing.T) {
 	g.Expect(resources["dynamodb:Query"]).To(ConsistOf(tableARN, index))
 }
 
+func TestRolesOfOtherAccountsAreThoseThatAreNamed(t *testing.T) {
+	g := NewWithT(t)
+	const other = "arn:aws:iam::210987654321:role/targets"
+	s := readPolicy(t, "permissions", inputs{"assumed_role_arns": `["` + other + `"]`})["AssumeRoles"]
+	g.Expect(s).To(Equal(statement{Sid: "AssumeRoles", Actions: []string{"sts:AssumeRole"}, Resources: []string{other}}))
+	g.Expect(readPolicy(t, "permissions", nil)).NotTo(HaveKey("AssumeRoles"))
+}
+
 func TestGroupsByTagAreThoseOfTheRegion(t *testing.T) {
 	g := NewWithT(t)
 	s := readPolicy(t, "permissions", inputs{
