@@ -107,5 +107,7 @@ func (c chart) draw(all figures, to string) error {
 	if err := plotutil.AddLinePoints(p, lines...); err != nil {
 		return err
 	}
+	p.Y.Max *= 1.3 // room for the legend
+	p.X.Padding, p.Y.Padding = vg.Points(4), vg.Points(4)
 	return p.Save(16*vg.Centimeter, 10*vg.Centimeter, filepath.Join(to, c.file))
 }
