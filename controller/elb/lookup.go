@@ -19,16 +19,18 @@ import (
 // (https://github.com/ansible-collections/amazon.aws/pull/1593).
 const groupsPerCall = 20
 
-// lookups lets a call that waits for the rate limit answer what is asked
-// meanwhile too: a start with many bindings asks for many groups. Nothing
-// waits longer for that.
+// lookups makes one call after the other, and lets the one that waits answer
+// what is asked meanwhile too: a start with many bindings asks for many groups.
+// A binding asks once in its life, and waits for one call before its own.
 type lookups struct {
 	mu      sync.Mutex
-	waiting *lookup // nil if none waits for the rate limit
+	waiting *lookup // nil if none waits for its turn or for the rate limit
+	last    *lookup
 }
 
 // lookup is one DescribeTargetGroups call.
 type lookup struct {
+	before *lookup    // whose turn it is first; nil for none
 	refs   []GroupRef // all by ARN or all by name; complete once the call is made
 	done   chan struct{}
 	groups []types.TargetGroup
@@ -47,8 +49,10 @@ func (l *lookups) join(ref GroupRef) (joined *lookup, isNew bool) {
 		w.refs = append(w.refs, ref)
 		return w, false
 	}
-	l.waiting = newLookup(ref)
-	return l.waiting, true
+	next := newLookup(ref)
+	next.before = l.last
+	l.waiting, l.last = next, next
+	return next, true
 }
 
 // complete ends the joining.
@@ -96,6 +100,10 @@ func ofSomeGroup(err error) bool {
 
 func (l *lookup) run(ctx context.Context, c *Client, kind *lookups) {
 	defer close(l.done)
+	if l.before != nil {
+		<-l.before.done
+		l.before = nil // or all that were ever made would be kept
+	}
 	l.err = c.reads.wait(ctx, ownership.CallBudget)
 	kind.complete(l)
 	if l.err != nil {
