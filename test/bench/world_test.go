@@ -55,10 +55,8 @@ func scheme(b *testing.B) *runtime.Scheme {
 	return s
 }
 
-// bind makes a group, a Service without endpoints, and their binding.
-func (w *world) bind(b *testing.B, name string) { b.Helper(); w.bindIn(b, namespace, name) }
-
-// bindIn does so in a namespace, and returns the ARN of the group.
+// bindIn makes a group, a Service without endpoints, and their binding, and
+// returns the ARN of the group.
 func (w *world) bindIn(b *testing.B, namespace, name string) string {
 	b.Helper()
 	group := w.createGroup(b, namespace+"-"+name)
