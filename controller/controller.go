@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"target-ownership-controller/controller/allow"
 	"target-ownership-controller/controller/audit"
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/cluster"
@@ -68,6 +69,10 @@ type Options struct {
 	// has all Pods, for which [readiness.Strip] is made.
 	ReadinessGates bool
 
+	// Allowed says which namespaces may bind which target groups; nil lets all
+	// bind all.
+	Allowed *allow.File
+
 	// Trail writes the history; nil for none. Whoever made it flushes it once
 	// the manager has ended.
 	Trail *audit.Trail
@@ -95,6 +100,11 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	gates, err := o.gates(ctx, mgr, gate)
 	if err != nil {
 		return fmt.Errorf("set up readiness gates: %w", err)
+	}
+	if o.Allowed != nil {
+		if err := mgr.Add(o.Allowed); err != nil {
+			return err
+		}
 	}
 	for _, k := range o.Kinds {
 		if err := o.serve(ctx, mgr, gate, gates, k); err != nil {
@@ -157,6 +167,9 @@ func (o Options) serve(ctx context.Context, mgr manager.Manager, gate *cluster.G
 		Tracer:  o.Tracer,
 		Gates:   gates,
 		Options: binding.Options{Kind: k, ClusterID: o.ClusterID, Version: o.Version, Account: o.Account, ComparePeriod: o.ComparePeriod},
+	}
+	if o.Allowed != nil {
+		reconciler.Allowed, reconciler.AllowedChanged = o.Allowed, o.Allowed.Watch()
 	}
 	if o.Trail != nil {
 		reconciler.Journal = o.Trail

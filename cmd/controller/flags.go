@@ -28,6 +28,7 @@ type settings struct {
 	bindingKinds    []string
 	fromAnnotations bool
 	readinessGates  bool
+	allowedGroups   string // file
 
 	metricsAddress string
 	webView        bool
@@ -56,6 +57,7 @@ func (s *settings) flags() *pflag.FlagSet {
 	f.StringSliceVar(&s.bindingKinds, "binding-kinds", []string{kind.TargetGroupBinding.Name}, "kinds of bindings to work on: TargetGroupBinding, for which the AWS Load Balancer Controller must not run; SharedTargetGroupBinding, beside it; or both")
 	f.BoolVar(&s.fromAnnotations, "bindings-from-annotations", false, "create, update and delete bindings, of the first kind of --binding-kinds, for Services and Ingresses whose annotations name target groups")
 	f.BoolVar(&s.readinessGates, "readiness-gates", false, "let Pods with readiness gates of bindings wait until the load balancer finds their targets healthy; reads all Pods of the cluster")
+	f.StringVar(&s.allowedGroups, "allowed-groups", "", "file with rules of which namespaces may bind which target groups, followed while it runs; default: all may bind all")
 	f.IntVar(&s.workers, "workers", 10, "how many bindings of a kind are worked on at once, 1 to 100")
 	f.StringVar(&s.metricsAddress, "metrics-bind-address", ":8080", "address of the Prometheus metrics; 0 turns them off")
 	f.BoolVar(&s.webView, "web-view", false, "serve a page at /web/ of the metrics address that shows, read-only and to whoever can reach it, who owns which targets")

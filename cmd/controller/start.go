@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"target-ownership-controller/controller"
+	"target-ownership-controller/controller/allow"
 	"target-ownership-controller/controller/audit"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/controller/kind"
@@ -30,6 +31,10 @@ func start(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
+	rules, err := allowedGroups(s.allowedGroups)
+	if err != nil {
+		return err
+	}
 	kubernetes, err := kubernetesAPI(ctx, served)
 	if err != nil {
 		return err
@@ -43,7 +48,7 @@ func start(ctx context.Context, s settings) error {
 		return err
 	}
 	o := options(s, awsConfig, account(ctx, s, awsConfig))
-	o.Kinds, o.Tracer = served, traces.tracer()
+	o.Kinds, o.Tracer, o.Allowed = served, traces.tracer(), rules
 	if err := controller.Setup(ctx, mgr, o); err != nil {
 		return err
 	}
@@ -114,6 +119,18 @@ func kinds(names []string) ([]kind.Kind, error) {
 		return nil, errors.New("there has to be at least one kind")
 	}
 	return found, nil
+}
+
+// allowedGroups are the rules of the file; nil for no file.
+func allowedGroups(file string) (*allow.File, error) {
+	if file == "" {
+		return nil, nil
+	}
+	rules, err := allow.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("--allowed-groups: %w", err)
+	}
+	return rules, nil
 }
 
 func leases(names []string) []types.NamespacedName {

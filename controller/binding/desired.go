@@ -95,6 +95,9 @@ func (r *Reconciler) confirm(ctx context.Context, b *round) error {
 	default:
 		b.limit()
 	}
+	if b.forbidden != nil {
+		b.onlyHeld()
+	}
 	return nil
 }
 

@@ -105,6 +105,7 @@ func text(err error) string {
 var needsPerson = map[v1beta1.ConditionReason]bool{
 	v1beta1.ReasonInvalidSpec:     true,
 	v1beta1.ReasonWrongTargetType: true,
+	v1beta1.ReasonNotAllowed:      true,
 	v1beta1.ReasonServiceNotFound: true,
 	v1beta1.ReasonPortNotFound:    true,
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"target-ownership-controller/controller/allow"
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
@@ -83,6 +84,10 @@ type Reconciler struct {
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
 	NewID  func() string
+	// Allowed says who may bind what; nil lets everybody bind everything.
+	Allowed Allowed
+	// AllowedChanged tells that this is another answer now; nil if it never is.
+	AllowedChanged <-chan allow.Changed
 	// Journal keeps the history; nil for none.
 	Journal Journal
 	// Tracer makes a trace of each pass; nil for none.
@@ -236,6 +241,7 @@ type round struct {
 	kind      kind.Kind
 	policy    policy.Policy
 	heldUntil time.Time // when the first hold of an endpoint ends; zero if none does
+	forbidden error     // why the namespace may not bind the group
 	misread   error     // why the policy cannot be read
 	state     *state
 	began     time.Time
@@ -267,8 +273,8 @@ func (r *Reconciler) newRound() *round {
 func (b *round) shared() bool { return b.kind.Shared || b.Spec.MultiClusterTargetGroup }
 
 // exclusive bindings take out what nobody recorded. One that is being deleted
-// takes out its own targets only.
-func (b *round) exclusive() bool { return !b.shared() && !b.deleting() }
+// takes out its own targets only, and so does one that may not have the group.
+func (b *round) exclusive() bool { return !b.shared() && !b.deleting() && b.forbidden == nil }
 
 // called reports whether the load balancer API served the pass.
 func (b *round) called() bool {

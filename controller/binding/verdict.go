@@ -81,6 +81,8 @@ func (b *round) ready() verdict {
 		return verdict{metav1.ConditionFalse, reason, summary + "; " + why}
 	}
 	switch failed := b.firstFailure(); {
+	case b.forbidden != nil:
+		return notReady(v1beta1.ReasonNotAllowed, b.forbidden.Error())
 	case b.absent != nil:
 		return notReady(explain(b.absent), b.absent.Error())
 	case b.report.TooLarge != nil:

@@ -56,6 +56,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, wor
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, maxRetry),
 		})
+	if r.AllowedChanged != nil {
+		build.WatchesRawSource(source.Channel(r.AllowedChanged, behind(r.ofRules)))
+	}
 	if r.Gates != nil {
 		build.Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.Gates.Bindings(r.Kind)), builder.WithPredicates(r.Gates.Changed()))
 	}
@@ -86,6 +89,10 @@ func (r *Reconciler) ofNodes(ctx context.Context, o client.Object) []reconcile.R
 }
 
 func (r *Reconciler) ofGate(ctx context.Context, _ *cluster.Gate) []reconcile.Request {
+	return r.list(ctx, nil)
+}
+
+func (r *Reconciler) ofRules(ctx context.Context, _ struct{}) []reconcile.Request {
 	return r.list(ctx, nil)
 }
 

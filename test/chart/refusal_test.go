@@ -46,6 +46,8 @@ var refused = []struct{ set, message string }{
 	{"logLevel=warning", "at '/logLevel': value must be one of 'debug', 'info', 'warn', 'error'"},
 	{"loadBalancerControllerLeases={}", "at '/loadBalancerControllerLeases/0': '' does not match pattern"},
 	{"loadBalancerControllerLeases={a/b/c}", "at '/loadBalancerControllerLeases/0': 'a/b/c' does not match pattern"},
+	{"allowedTargetGroups[0].namespaces={shop}", "at '/allowedTargetGroups/0': missing property 'targetGroups'"},
+	{"allowedTargetGroups[0].namespaces={shop},allowedTargetGroups[0].targetGroups={web}", "at '/allowedTargetGroups/0/targetGroups/0': 'web' does not match pattern"},
 	{"replicas=two", "at '/replicas': got string, want integer"},
 	{"image.digest=latest", "at '/image/digest': 'latest' does not match pattern"},
 	{"image.pullPolicy=Sometimes", "at '/image/pullPolicy': value must be one of"},

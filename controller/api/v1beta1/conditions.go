@@ -65,6 +65,11 @@ const (
 	// group.
 	ReasonInvalidSpec ConditionReason = "InvalidSpec"
 
+	// ReasonNotAllowed: the rules of the controller (--allowed-groups) do not let
+	// the namespace bind the target group. Nothing is registered; targets whose
+	// endpoints are gone leave.
+	ReasonNotAllowed ConditionReason = "NotAllowed"
+
 	// ReasonServiceNotFound: the Service does not exist in the namespace.
 	ReasonServiceNotFound ConditionReason = "ServiceNotFound"
 
