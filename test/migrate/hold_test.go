@@ -9,20 +9,21 @@ import (
 
 	"target-ownership-controller/cmd/targetctl/migrate"
 	shared "target-ownership-controller/controller/api/shared/v1beta1"
+	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/kind"
 )
 
-// beforeHold does something before a SharedTargetGroupBinding is deleted.
+// beforeHold does something before a SharedTargetGroupBinding is put on hold.
 type beforeHold struct {
 	client.Client
 	do func()
 }
 
-func (b beforeHold) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
-	if _, is := o.(*shared.SharedTargetGroupBinding); is {
+func (b beforeHold) Patch(ctx context.Context, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if _, is := o.(*shared.SharedTargetGroupBinding); is && o.GetAnnotations()[v1beta1.DeletionPolicyAnnotation] == "OnHold" {
 		b.do()
 	}
-	return b.Client.Delete(ctx, o, opts...)
+	return b.Client.Patch(ctx, o, patch, opts...)
 }
 
 // A pod that comes at the last moment is held when the binding is put on hold,
@@ -38,7 +39,7 @@ func TestAPodThatComesBeforeTheHold(t *testing.T) {
 	w.lbc()
 	w.Expect(back(t.Context(), w.migration(kind.SharedTargetGroupBinding, func(m *migrate.Migration) {
 		m.Cluster = beforeHold{m.Cluster, func() {
-			w.runs("10.0.0.1", "10.0.0.2")
+			w.runs("10.0.0.1", "10.0.0.2") // a conflict has the patch made again
 			w.Eventually(func() int { return len(w.held("stgb:" + name)) }).Should(Equal(2))
 		}}
 	}))).To(Succeed())
