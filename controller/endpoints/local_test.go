@@ -36,6 +36,7 @@ func TestNodesWithEndpoints(t *testing.T) {
 	excluded := node("node-1", goodID, label(corev1.LabelNodeExcludeBalancers, ""))
 
 	serves := []discoveryv1.Endpoint{notReady(pod("10.0.0.4", "0")), pod("10.0.0.5", "1")}
+	first := []discoveryv1.Endpoint{pod("10.0.0.5", "1"), notReady(pod("10.0.0.4", "0"))}
 	idle := []discoveryv1.Endpoint{notReady(pod("10.0.0.5", "1")), dying(pod("10.0.0.6", "2"))}
 	somewhere := []discoveryv1.Endpoint{noNode(pod("10.0.0.5", "1"))}
 	ending := []discoveryv1.Endpoint{dying(pod("10.0.0.5", "1"))}
@@ -49,6 +50,7 @@ func TestNodesWithEndpoints(t *testing.T) {
 		stays     string
 	}{
 		{"ready, ready", ready, serves, always},
+		{"ready, ready before not ready", ready, first, always},
 		{"ready, not ready", ready, idle, forMinimum},
 		{"ready, somewhere", ready, somewhere, ifHeld},
 		{"ready, terminating", ready, ending, never},

@@ -140,7 +140,7 @@ func (m *Migration) wanted(ctx context.Context, s *subject) (ownership.Set, erro
 	want, err := endpoints.Resolver{Reader: m.Cluster, Nodes: nodes{m.Cluster, map[string]*corev1.Node{}}}.Want(ctx, endpoints.Query{
 		Namespace: b.Namespace, ServiceName: b.Spec.ServiceRef.Name, ServicePort: b.Spec.ServiceRef.Port,
 		TargetType: s.group.TargetType, Family: s.group.IPAddressType, Protocol: s.group.Protocol,
-		NodeSelector: b.Spec.NodeSelector,
+		NodeSelector: b.Spec.NodeSelector, Nodes: endpoints.NodePolicy(b.Annotations[v1beta1.NodesAnnotation]),
 		Held:         func(t ownership.Target) bool { return recorded(s.books, t) },
 	})
 	if missing := new(endpoints.ServiceNotFoundError); errors.As(err, &missing) {
