@@ -141,7 +141,7 @@ func (m *Migration) wanted(ctx context.Context, s *subject) (ownership.Set, erro
 		Namespace: b.Namespace, ServiceName: b.Spec.ServiceRef.Name, ServicePort: b.Spec.ServiceRef.Port,
 		TargetType: s.group.TargetType, Family: s.group.IPAddressType, Protocol: s.group.Protocol,
 		NodeSelector: b.Spec.NodeSelector, Nodes: endpoints.NodePolicy(b.Annotations[v1beta1.NodesAnnotation]),
-		Held:         func(t ownership.Target) bool { return recorded(s.books, t) },
+		Held: func(t ownership.Target) bool { return recorded(s.books, t) },
 	})
 	if missing := new(endpoints.ServiceNotFoundError); errors.As(err, &missing) {
 		return ownership.Set{}, nil
