@@ -16,6 +16,19 @@ func (s *site) held(name string) []string {
 	return keys(s.records()[s.owner(name)].Held)
 }
 
+// Of those that come in, the ones that are in the group already come first.
+func TestAMaximumPrefersWhatIsRegistered(t *testing.T) {
+	w := newWorld(t)
+	east := w.cluster("east")
+	there := at8080(pods(1, 10)[3], pods(1, 10)[5], pods(1, 10)[6], pods(1, 10)[8])
+	w.somebodyRegisters(there...)
+	east.runs("web", pods(1, 10)...)
+	east.binds("web", policies("maximum", "4"))
+	east.reconcilesLater("web")
+	w.Expect(east.held("web")).To(ConsistOf(there))
+	w.expectGroup(there...)
+}
+
 func TestAMaximumOfTargets(t *testing.T) {
 	w := newWorld(t)
 	east := w.cluster("east")
