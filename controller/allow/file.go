@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"target-ownership-controller/controller/signal"
 	"target-ownership-controller/ownership"
 )
 
@@ -20,10 +21,10 @@ type Changed = event.TypedGenericEvent[struct{}]
 
 // File has the rules of a file, and follows it.
 type File struct {
-	path     string
-	rules    atomic.Pointer[Rules]
-	content  []byte // as last read, good or not
-	watchers []chan Changed
+	path    string
+	rules   atomic.Pointer[Rules]
+	content []byte // as last read, good or not
+	changed signal.Signal[struct{}]
 }
 
 // Open reads the file. Rules that cannot be read are an error: to start without
@@ -54,9 +55,7 @@ func (f *File) Allows(namespace string, group ownership.GroupARN, role string) b
 
 // Watch tells of changes from now on. It has to be called before Start.
 func (f *File) Watch() <-chan Changed {
-	watcher := make(chan Changed, 1)
-	f.watchers = append(f.watchers, watcher)
-	return watcher
+	return f.changed.Watch()
 }
 
 // period is between two looks at the file. The kubelet brings a ConfigMap within
@@ -89,10 +88,5 @@ func (f *File) follow(ctx context.Context) {
 		return
 	}
 	log.FromContext(ctx).Info("the rules for target groups have changed", "rules", len(*f.rules.Load()))
-	for _, w := range f.watchers {
-		select {
-		case w <- Changed{}:
-		default: // one is on its way, and the rules are read when it arrives
-		}
-	}
+	f.changed.Tell(struct{}{})
 }

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"target-ownership-controller/controller/signal"
 	"target-ownership-controller/ownership"
 )
 
@@ -30,12 +31,12 @@ type Gate struct {
 	now    func() time.Time
 	wanted chan struct{} // a renewal of the claim before its time
 
-	mu       sync.Mutex
-	closed   map[keeper]closure
-	claim    admission
-	begun    Mark // renewals of the claim
-	drained  bool
-	watchers []chan GateEvent
+	mu      sync.Mutex
+	closed  map[keeper]closure
+	claim   admission
+	begun   Mark // renewals of the claim
+	drained bool
+	changed signal.Signal[*Gate]
 }
 
 // Mark is a moment in the row of renewals; see [Gate.CheckSince].
@@ -184,9 +185,7 @@ func (g *Gate) Drained() bool {
 func (g *Gate) Watch() <-chan GateEvent {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	watcher := make(chan GateEvent, 1)
-	g.watchers = append(g.watchers, watcher)
-	return watcher
+	return g.changed.Watch()
 }
 
 // close keeps the gate closed for the keeper, replacing its earlier reason.
@@ -235,12 +234,7 @@ func (g *Gate) change(apply func()) {
 	if classOf(g.reason()) == reason && g.drained == drained {
 		return
 	}
-	for _, watcher := range g.watchers {
-		select {
-		case watcher <- GateEvent{Object: g}:
-		default: // the event that waits there tells this change too
-		}
-	}
+	g.changed.Tell(g)
 }
 
 func (g *Gate) reason(ignored ...keeper) closure {
