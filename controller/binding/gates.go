@@ -65,11 +65,10 @@ func (r *Reconciler) waits(b *round) func(*corev1.ObjectReference) endpoints.Wai
 }
 
 // tellGates is told of every pass, also of one that failed.
-func (r *Reconciler) tellGates(b *round, err error) {
+func (r *Reconciler) tellGates(b *round, err error, ready verdict) {
 	if r.Gates == nil {
 		return
 	}
-	ready, _ := verdicts(b, err)
 	o := &Outcome{UID: b.UID, Reason: ready.reason, Message: ready.message, Failed: err != nil}
 	if b.state != nil {
 		o.Group, o.Groups, o.Waiting = b.state.group, b.state.groups, b.standings(ready)

@@ -9,9 +9,9 @@ import (
 
 // limited is what policies leave of what a binding wants.
 type limited struct {
-	endpoints ownership.Set // all that it could have
-	ranks     map[ownership.Target]int
-	held      int // before the pass
+	endpoints ownership.Set            // all that it could have
+	ranks     map[ownership.Target]int // nil without a limit
+	held      int                      // before the pass
 	to        policy.Limit
 }
 
@@ -26,9 +26,9 @@ const (
 // limit chooses what the binding may have of what it wants.
 func (b *round) limit() {
 	ledger := b.state.ledger
-	l := limited{endpoints: b.want, ranks: map[ownership.Target]int{}}
-	for t := range b.want {
-		l.ranks[t] = rank(ledger.State(t))
+	l := limited{endpoints: b.want}
+	if b.policy.Limits() { // to look at every target is not for every pass
+		l.ranks = ranks(b.want, ledger)
 	}
 	l.held, _ = ledger.Unwanted(nil)
 	now := others(ledger.Current())
@@ -48,6 +48,14 @@ func (b *round) choose(o policy.Others) ownership.Set {
 	l := &b.limited
 	l.to = b.policy.Limit(l.endpoints, l.held, o)
 	return policy.Choose(l.endpoints, l.to.Targets, func(t ownership.Target) int { return l.ranks[t] })
+}
+
+func ranks(want ownership.Set, ledger *ownership.Ledger) map[ownership.Target]int {
+	ranks := make(map[ownership.Target]int, len(want))
+	for t := range want {
+		ranks[t] = rank(ledger.State(t))
+	}
+	return ranks
 }
 
 func rank(s ownership.State) int {

@@ -153,7 +153,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (_ re
 		}
 	}
 	r.outages.follow(b, err)
-	r.tellGates(b, err)
 	status := step{"status", func(ctx context.Context, b *round) error { return r.status(ctx, b, err) }}
 	if err := status.run(ctx, b); err != nil {
 		return reconcile.Result{}, err

@@ -23,6 +23,7 @@ func (r *Reconciler) status(ctx context.Context, b *round, err error) error {
 		b.Status.Targets = b.counts()
 	}
 	ready, consistent := verdicts(b, err)
+	r.tellGates(b, err, ready)
 	b.setCondition(v1beta1.ConditionReady, ready)
 	b.setCondition(v1beta1.ConditionOwnershipConsistent, consistent)
 	r.reportTransition(b, r.Kind.Binding(before), ready)

@@ -22,6 +22,9 @@ type Limit struct {
 	Why     string // it is less than the binding could fill; empty if not
 }
 
+// Limits reports whether there may be fewer targets than the binding could fill.
+func (p Policy) Limits() bool { return p.Maximum > 0 || p.Share < 100 }
+
 // Limit works out how many targets a binding may have that wants some and holds
 // a number, wanted or not. Without a share others do not matter.
 func (p Policy) Limit(want ownership.Set, held int, others Others) Limit {
