@@ -178,9 +178,7 @@ func TestCase25ANewTargetPortLeavesNoGap(t *testing.T) {
 func TestCase26TerminatingPodsLeaveAtOnce(t *testing.T) {
 	w := newWorld(t)
 	east := w.cluster("east")
-	notReady := ready("10.0.0.3")
-	notReady.Conditions.Ready = new(false)
-	east.runsInSlices("web", append(readyAll("10.0.0.1", "10.0.0.2"), notReady))
+	east.runsInSlices("web", append(readyAll("10.0.0.1", "10.0.0.2"), notReady("10.0.0.3")))
 	east.binds("web")
 	east.reconciles("web")
 	w.expectGroup(at8080("10.0.0.1", "10.0.0.2")...)

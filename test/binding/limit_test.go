@@ -169,17 +169,24 @@ func (s *size) expectKept() {
 	s.w.Expect(s.calls).To(BeEmpty(), "calls with fewer than %d targets in the group", s.least)
 }
 
-// What a share costs: each pass reads the records, and one is made every half a
-// minute.
-func TestWhatAShareCosts(t *testing.T) {
-	w := newWorld(t)
-	east, west := w.cluster("east"), w.cluster("west")
+// newShared is a world in which ten pods of each of two clusters run, and one
+// cluster has a share.
+func newShared(t *testing.T, share string) (w *world, east, west *site) {
+	w = newWorld(t)
+	east, west = w.cluster("east"), w.cluster("west")
 	west.runs("web", pods(2, 10)...)
 	west.binds("web")
 	west.reconciles("web")
 	east.runs("web", pods(1, 10)...)
-	east.binds("web", policies("share", "20%"))
+	east.binds("web", policies("share", share))
 	east.reconciles("web")
+	return w, east, west
+}
+
+// What a share costs: each pass reads the records, and one is made every half a
+// minute.
+func TestWhatAShareCosts(t *testing.T) {
+	w, east, west := newShared(t, "20%")
 	east.forget()
 	after := east.reconciles("web").RequeueAfter
 	w.Expect(after).To(And(BeNumerically(">=", 30*time.Second), BeNumerically("<=", 33*time.Second)))
@@ -204,14 +211,7 @@ func TestWhatAShareCosts(t *testing.T) {
 // A record that cannot be read may hold anything: nothing leaves on account of
 // the share, and what rolls is replaced.
 func TestAShareOfAnUnreadableGroup(t *testing.T) {
-	w := newWorld(t)
-	east, west := w.cluster("east"), w.cluster("west")
-	west.runs("web", pods(2, 10)...)
-	west.binds("web")
-	west.reconciles("web")
-	east.runs("web", pods(1, 10)...)
-	east.binds("web", policies("share", "50%"))
-	east.reconciles("web")
+	w, east, west := newShared(t, "50%")
 	w.Expect(east.held("web")).To(HaveLen(10))
 
 	w.damage(west.owner("web"))
