@@ -96,14 +96,8 @@ func (r *Reconciler) bind(ctx context.Context, b *round) error {
 	if st := r.states.get(key); st != nil && st.uid == b.UID && st.ref == ref {
 		b.resume(st)
 	}
-	if err := r.permit(b, ownership.GroupARN(ref.ARN)); err != nil {
-		return err
-	}
-	group, err := r.group(ctx, b, ref)
+	group, err := r.lookUp(ctx, b, ref)
 	if err != nil {
-		return err
-	}
-	if err := r.permit(b, group.ARN); err != nil {
 		return err
 	}
 	if err := check(b.TargetGroupBinding, group); err != nil {
