@@ -83,14 +83,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // bindings are those of all kinds in a namespace.
 func (r *Reconciler) bindings(ctx context.Context, reader client.Reader, namespace string) ([]Binding, error) {
-	var all []Binding
+	var kinds []kind.Kind
 	for _, s := range r.served {
-		list := s.Kind.NewList()
+		kinds = append(kinds, s.Kind)
+	}
+	return bindingsOf(ctx, reader, kinds, namespace)
+}
+
+func bindingsOf(ctx context.Context, reader client.Reader, kinds []kind.Kind, namespace string) ([]Binding, error) {
+	var all []Binding
+	for _, k := range kinds {
+		list := k.NewList()
 		if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return nil, err
 		}
-		for _, o := range s.Kind.Items(list) {
-			all = append(all, Binding{s.Kind, s.Kind.Binding(o)})
+		for _, o := range k.Items(list) {
+			all = append(all, Binding{k, k.Binding(o)})
 		}
 	}
 	return all, nil

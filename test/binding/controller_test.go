@@ -40,10 +40,15 @@ var setup sync.Mutex
 // Its network is the wire of the site.
 func (s *site) controls(edits ...func(*controller.Options)) (stop func()) {
 	s.t.Helper()
+	return s.controlsIn(s.managerOptions(), edits...)
+}
+
+func (s *site) controlsIn(m ctrl.Options, edits ...func(*controller.Options)) (stop func()) {
+	s.t.Helper()
 	s.SetDefaultEventuallyTimeout(patience)
 	config := rest.CopyConfig(s.api.Config)
 	config.Wrap(s.kubernetes("live"))
-	mgr, err := ctrl.NewManager(config, s.managerOptions())
+	mgr, err := ctrl.NewManager(config, m)
 	s.Expect(err).NotTo(HaveOccurred())
 	limit := elb.Limit{PerSecond: 1000, Burst: 1000}
 	options := controller.Options{
