@@ -57,7 +57,7 @@ func BenchmarkColdStart(b *testing.B) {
 		tenth, all := compared.reach(coldBindings/10), compared.reach(coldBindings)
 		w.sim.ClearJournal()
 		begun := time.Now()
-		process := w.controller(b, path, table.Start(b))
+		process := w.controller(b, path, table.Lean.Start(b))
 		wait(b, tenth)
 		b.ReportMetric(w.change(b, compared, groups).Seconds(), "s-change-meanwhile")
 		wait(b, all)

@@ -24,7 +24,7 @@ import (
 	"target-ownership-controller/test/table"
 )
 
-var engines = []table.Engine{table.Given, table.Container, table.Kumo, table.Dynalite}
+var engines = []table.Engine{table.Given, table.Container, table.Kumo, table.Dynalite, table.Lean}
 
 func TestContract(t *testing.T) {
 	for _, engine := range engines {

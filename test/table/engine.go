@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/testcontainers/testcontainers-go/wait"
 
 	"target-ownership-controller/test/child"
+	"target-ownership-controller/test/table/lean"
 )
 
 // Engine is a DynamoDB implementation.
@@ -39,6 +41,8 @@ var (
 	Kumo = Engine{"kumo", inProcess}
 	// Dynalite runs in Node.js, installed by `npm ci` in test/dynalite.
 	Dynalite = Engine{"dynalite", dynalite}
+	// Lean runs in this process, and takes the least time of all.
+	Lean = Engine{"lean", inProcessLean}
 )
 
 func given(testing.TB) (string, error) {
@@ -51,6 +55,12 @@ func given(testing.TB) (string, error) {
 
 func inProcess(tb testing.TB) (string, error) {
 	server := kumo.NewServer()
+	tb.Cleanup(server.Close)
+	return server.URL, nil
+}
+
+func inProcessLean(tb testing.TB) (string, error) {
+	server := httptest.NewServer(lean.New())
 	tb.Cleanup(server.Close)
 	return server.URL, nil
 }
