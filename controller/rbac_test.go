@@ -29,7 +29,7 @@ func TestTheRolesAreUpToDate(t *testing.T) {
 	}
 	written, err := filepath.Glob(filepath.Join(fresh, "*"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(written).To(HaveLen(3))
+	g.Expect(written).To(HaveLen(4))
 	for _, file := range written {
 		want, err := os.ReadFile(file)
 		g.Expect(err).NotTo(HaveOccurred())

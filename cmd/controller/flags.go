@@ -30,10 +30,11 @@ type settings struct {
 	readinessGates  bool
 	allowedGroups   string // file
 
+	webhookAddress string
 	metricsAddress string
 	webView        bool
 	probeAddress   string
-	namespace      string // of the leader lease
+	namespace      string // of the controller
 	leaderElection bool
 	lbcLeases      []string
 
@@ -57,13 +58,14 @@ func (s *settings) flags() *pflag.FlagSet {
 	f.StringSliceVar(&s.bindingKinds, "binding-kinds", []string{kind.TargetGroupBinding.Name}, "kinds of bindings to work on: TargetGroupBinding, for which the AWS Load Balancer Controller must not run; SharedTargetGroupBinding, beside it; or both")
 	f.BoolVar(&s.fromAnnotations, "bindings-from-annotations", false, "create, update and delete bindings, of the first kind of --binding-kinds, for Services and Ingresses whose annotations name target groups")
 	f.BoolVar(&s.readinessGates, "readiness-gates", false, "let Pods with readiness gates of bindings wait until the load balancer finds their targets healthy; reads all Pods of the cluster")
+	f.StringVar(&s.webhookAddress, "webhook-bind-address", "0", "address of the webhooks, by which new bindings get what their target group says and, with --readiness-gates, new Pods their gates; 0 turns them off")
 	f.StringVar(&s.allowedGroups, "allowed-groups", "", "file with rules of which namespaces may bind which target groups, followed while it runs; default: all may bind all")
 	f.IntVar(&s.workers, "workers", 10, "how many bindings of a kind are worked on at once, 1 to 100")
 	f.StringVar(&s.metricsAddress, "metrics-bind-address", ":8080", "address of the Prometheus metrics; 0 turns them off")
 	f.BoolVar(&s.webView, "web-view", false, "serve a page at /web/ of the metrics address that shows, read-only and to whoever can reach it, who owns which targets")
 	f.StringVar(&s.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
 	f.BoolVar(&s.leaderElection, "leader-elect", true, "run only while holding the leader lease; needed with more than one replica")
-	f.StringVar(&s.namespace, "leader-election-namespace", "", "namespace of the leader lease; default: the namespace that the controller runs in")
+	f.StringVar(&s.namespace, "leader-election-namespace", "", "namespace of the leader lease, and of the Secret with the certificate of the webhooks; default: the namespace that the controller runs in")
 	f.StringSliceVar(&s.lbcLeases, "load-balancer-controller-lease", []string{cluster.LoadBalancerControllerLease.Name}, "NAME or NAMESPACE/NAME of each lease that shows the AWS Load Balancer Controller to be running in this cluster")
 	s.traces.bind(f)
 	f.Var((*levelFlag)(&s.logLevel), "log-level", "debug, info, warn or error")

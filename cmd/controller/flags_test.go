@@ -55,6 +55,7 @@ func TestValuesThatCannotBeUsed(t *testing.T) {
 		"--metrics-bind-address=", "--metrics-bind-address=8080", "--metrics-bind-address=:70000", "--metrics-bind-address=:http",
 		"--health-probe-bind-address=:8080", // the default of the metrics
 		"--health-probe-bind-address=::1:8081", "--health-probe-bind-address=a_b:8081",
+		"--webhook-bind-address=9443", "--webhook-bind-address=:0", "--webhook-bind-address=:8080", "--webhook-bind-address=:8081",
 		"--leader-election-namespace=Kube", "--leader-election-namespace=a.b", "--leader-election-namespace=-a",
 		"--leader-election-namespace=" + strings.Repeat("a", 64),
 		"--load-balancer-controller-lease=a/b/c",
@@ -86,6 +87,7 @@ func TestValuesThatCanBeUsed(t *testing.T) {
 		"--region=eu-west-1", "--region=us-gov-east-1",
 		"--metrics-bind-address=0", "--metrics-bind-address=:0", "--metrics-bind-address=127.0.0.1:8080",
 		"--health-probe-bind-address=[::1]:8081", "--health-probe-bind-address=localhost:8081",
+		"--webhook-bind-address=0", "--webhook-bind-address=:9443",
 		"--leader-election-namespace=kube-system",
 		"--load-balancer-controller-lease=kube-system/aws-load-balancer-controller-leader",
 		"--history-retention=0", "--history-retention=8760h",

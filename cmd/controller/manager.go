@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +23,7 @@ import (
 
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/readiness"
+	"target-ownership-controller/controller/webhook"
 )
 
 // The leader lease, and the events about it, are in one namespace. Other leases
@@ -42,7 +45,7 @@ const shutdownTimeout = 22 * time.Second
 // (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/).
 const podNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Manager, error) {
+func newManager(s settings, config *rest.Config, kinds []kind.Kind, hooks *webhook.Options) (manager.Manager, error) {
 	if s.leaderElection && s.namespace == "" && !exists(podNamespace) {
 		return nil, errors.New("--leader-election-namespace: outside a cluster name the namespace that holds the leader lease, such as default; or give --leader-elect=false if this is the only replica")
 	}
@@ -58,7 +61,7 @@ func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Man
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cacheOptions(s),
+		Cache:                         cacheOptions(s, hooks),
 		Metrics:                       metricsserver.Options{BindAddress: s.metricsAddress},
 		HealthProbeBindAddress:        s.probeAddress,
 		LeaderElection:                s.leaderElection,
@@ -78,10 +81,13 @@ func newManager(s settings, config *rest.Config, kinds []kind.Kind) (manager.Man
 
 // cacheOptions keep in memory what is read of the objects, and of most Pods that
 // is nearly nothing.
-func cacheOptions(s settings) cache.Options {
-	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+func cacheOptions(s settings, hooks *webhook.Options) cache.Options {
+	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: map[client.Object]cache.ByObject{}}
+	if hooks != nil {
+		maps.Copy(o.ByObject, hooks.Caches())
+	}
 	if s.readinessGates {
-		o.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: readiness.Strip}}
+		o.ByObject[&corev1.Pod{}] = cache.ByObject{Transform: readiness.Strip}
 	}
 	return o
 }
@@ -91,7 +97,7 @@ func cacheOptions(s settings) cache.Options {
 // A manager that is told to end before its caches are filled never does
 // (https://github.com/kubernetes-sigs/controller-runtime/pull/3440). Nothing
 // has been reconciled by then, so there is nothing to wait for.
-func runManager(ctx context.Context, mgr manager.Manager) error {
+func runManager(ctx context.Context, mgr manager.Manager, s settings) error {
 	filled := make(chan struct{})
 	go func() {
 		if mgr.GetCache().WaitForCacheSync(ctx) {
@@ -99,7 +105,7 @@ func runManager(ctx context.Context, mgr manager.Manager) error {
 		}
 	}()
 	ended := make(chan error, 1)
-	go func() { ended <- blameFlag(mgr.Start(ctx), "--metrics-bind-address") }()
+	go func() { ended <- s.blameServer(mgr.Start(ctx)) }()
 	select {
 	case err := <-ended:
 		return err
@@ -119,6 +125,16 @@ func blameFlag(err error, flag string) error {
 		return fmt.Errorf("%s: %w; choose another address, or 0 for none", flag, err)
 	}
 	return err
+}
+
+// blameServer tells the two servers that the manager starts apart.
+func (s *settings) blameServer(err error) error {
+	op, ok := errors.AsType[*net.OpError](err)
+	_, port, unset := net.SplitHostPort(s.webhookAddress)
+	if ok && op.Addr != nil && unset == nil && strings.HasSuffix(op.Addr.String(), ":"+port) {
+		return blameFlag(err, "--webhook-bind-address")
+	}
+	return blameFlag(err, "--metrics-bind-address")
 }
 
 // synced is ready once all watched kinds have been read: on a standby too,

@@ -62,14 +62,14 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestEndBeforeTheCachesAreFilled(t *testing.T) {
 	g := NewWithT(t)
 	api, config := newFakeAPI(t)
-	mgr, err := newManager(settings{metricsAddress: "0", probeAddress: "0"}, config, kind.All)
+	mgr, err := newManager(settings{metricsAddress: "0", probeAddress: "0"}, config, kind.All, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = mgr.GetCache().GetInformer(t.Context(), &v1beta1.TargetGroupBinding{}, cache.BlockUntilSynced(false))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- runManager(ctx, mgr) }()
+	go func() { ended <- runManager(ctx, mgr, settings{}) }()
 	<-api.asked
 	cancel()
 	g.Eventually(ended, "10s").Should(Receive(BeNil()))
@@ -85,14 +85,21 @@ func TestAddressesInUse(t *testing.T) {
 
 	t.Run("probes", func(t *testing.T) {
 		g := NewWithT(t)
-		_, err := newManager(settings{metricsAddress: "0", probeAddress: address}, config, kind.All)
+		_, err := newManager(settings{metricsAddress: "0", probeAddress: address}, config, kind.All, nil)
 		g.Expect(err).To(MatchError(And(ContainSubstring("--health-probe-bind-address: "), ContainSubstring(address))))
 	})
 	t.Run("metrics", func(t *testing.T) {
 		g := NewWithT(t)
-		mgr, err := newManager(settings{metricsAddress: address, probeAddress: "0"}, config, kind.All)
+		s := settings{metricsAddress: address, probeAddress: "0", webhookAddress: "0"}
+		mgr, err := newManager(s, config, kind.All, nil)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(runManager(t.Context(), mgr)).To(MatchError(And(HavePrefix("--metrics-bind-address: "), ContainSubstring(address))))
+		g.Expect(runManager(t.Context(), mgr, s)).To(MatchError(And(HavePrefix("--metrics-bind-address: "), ContainSubstring(address))))
+	})
+	t.Run("webhooks", func(t *testing.T) {
+		g := NewWithT(t)
+		_, err := net.Listen("tcp", address)
+		s := settings{webhookAddress: address}
+		g.Expect(s.blameServer(err)).To(MatchError(And(HavePrefix("--webhook-bind-address: "), ContainSubstring(address))))
 	})
 }
 
@@ -104,9 +111,19 @@ func TestLeaderElectionOutsideACluster(t *testing.T) {
 	g := NewWithT(t)
 	_, config := newFakeAPI(t)
 	s := settings{metricsAddress: "0", probeAddress: "0", leaderElection: true}
-	_, err := newManager(s, config, kind.All)
+	_, err := newManager(s, config, kind.All, nil)
 	g.Expect(err).To(MatchError(And(HavePrefix("--leader-election-namespace: "), ContainSubstring("--leader-elect=false"))))
 	s.namespace = "default"
-	_, err = newManager(s, config, kind.All)
+	_, err = newManager(s, config, kind.All, nil)
 	g.Expect(err).NotTo(HaveOccurred())
+}
+
+func TestWebhooksOutsideACluster(t *testing.T) {
+	if exists(podNamespace) {
+		t.Skipf("this is a pod of a cluster: there is %s", podNamespace)
+	}
+	g := NewWithT(t)
+	g.Expect(webhooks(settings{webhookAddress: "0"})).To(BeNil())
+	_, err := webhooks(settings{webhookAddress: ":9443"})
+	g.Expect(err).To(MatchError(And(HavePrefix("--leader-election-namespace: "), ContainSubstring("--webhook-bind-address"))))
 }

@@ -39,7 +39,11 @@ func start(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(s, kubernetes, served)
+	hooks, err := webhooks(s)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(s, kubernetes, served, hooks)
 	if err != nil {
 		return err
 	}
@@ -48,7 +52,7 @@ func start(ctx context.Context, s settings) error {
 		return err
 	}
 	o := options(s, awsConfig, account(ctx, s, awsConfig))
-	o.Kinds, o.Tracer, o.Allowed = served, traces.tracer(), rules
+	o.Kinds, o.Tracer, o.Allowed, o.Webhooks = served, traces.tracer(), rules, hooks
 	if err := controller.Setup(ctx, mgr, o); err != nil {
 		return err
 	}
@@ -57,7 +61,7 @@ func start(ctx context.Context, s settings) error {
 		return err
 	}
 	ctrl.Log.Info("starting", "version", version, "clusterID", s.clusterID, "table", s.Table, "region", s.Region)
-	return runManager(ctx, mgr)
+	return runManager(ctx, mgr, s)
 }
 
 // flushTimeout is how long the end may wait for history to be written and for

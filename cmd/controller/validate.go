@@ -40,6 +40,9 @@ func (s *settings) validate() error {
 	refuse(s.webView && s.metricsAddress == "0", "--web-view: true is of no use with --metrics-bind-address=0, which is where the page would be")
 	refuse(!isAddress(s.probeAddress), "--health-probe-bind-address: %q is not HOST:PORT, :PORT or 0", s.probeAddress)
 	refuse(s.probeAddress == s.metricsAddress && listens(s.probeAddress), "--health-probe-bind-address: %q is the address of --metrics-bind-address too", s.probeAddress)
+	refuse(!isAddress(s.webhookAddress) || strings.HasSuffix(s.webhookAddress, ":0"), "--webhook-bind-address: %q is not HOST:PORT, :PORT or 0", s.webhookAddress)
+	refuse(s.webhookAddress == s.metricsAddress && listens(s.webhookAddress), "--webhook-bind-address: %q is the address of --metrics-bind-address too", s.webhookAddress)
+	refuse(s.webhookAddress == s.probeAddress && listens(s.webhookAddress), "--webhook-bind-address: %q is the address of --health-probe-bind-address too", s.webhookAddress)
 	refuse(s.namespace != "" && len(validation.IsDNS1123Label(s.namespace)) > 0, "--leader-election-namespace: %q is not the name of a namespace, which has up to 63 lower case letters, digits or '-', and no '-' at either end", s.namespace)
 	refuse(s.workers < 1 || s.workers > 100, "--workers: %d is not between 1 and 100", s.workers)
 	if _, err := kinds(s.bindingKinds); err != nil {

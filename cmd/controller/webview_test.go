@@ -33,10 +33,10 @@ func TestWebView(t *testing.T) {
 			g := NewWithT(t)
 			s := settings{Site: awsconfig.Site{Table: "owners", Region: "eu-west-1"}, metricsAddress: free(t), probeAddress: "0", webView: c.webView}
 			_, config := newFakeAPI(t)
-			mgr, err := newManager(s, config, kind.All)
+			mgr, err := newManager(s, config, kind.All, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(addWebView(t.Context(), mgr, s, newFakeAWS(t, 400, "{}").Config)).To(Succeed())
-			go func() { _ = runManager(t.Context(), mgr) }()
+			go func() { _ = runManager(t.Context(), mgr, s) }()
 
 			var response *http.Response
 			g.Eventually(func() error {

@@ -9,4 +9,4 @@ package webhook
 // (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources).
 //
 // +kubebuilder:rbac:groups="",namespace=system,resources=secrets,resourceNames=target-ownership-controller-webhook,verbs=get;list;watch;update
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=target-ownership-controller,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=target-ownership-controller,verbs=list;watch;patch

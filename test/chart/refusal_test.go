@@ -30,6 +30,9 @@ var refused = []struct{ set, message string }{
 	{"networkPolicy.enabled=true,elbv2Endpoint=http://elb", "networkPolicy.elbv2.port: the policy would let nothing out to http://elb"},
 	{"networkPolicy.enabled=true,networkPolicy.tracing.port=4318", "networkPolicy.tracing.to: say whom port 4318 leads to"},
 
+	{"webhooks.enabled=true,webhooks.port=8080", "webhooks.port: 8080 is metrics.port or probes.port too"},
+	{"webhooks.enabled=true,webhooks.port=8081", "webhooks.port: 8081 is metrics.port or probes.port too"},
+	{"webhooks.port=0", "at '/webhooks/port': minimum: got 0, want 1"},
 	{"clusterId=east", "additional properties 'clusterId' not allowed"},
 	{"metrics.podMonitor.enable=true", "at '/metrics/podMonitor': additional properties 'enable' not allowed"},
 	{"clusterID=null", "missing property 'clusterID'"},

@@ -17,6 +17,9 @@
 {{- if eq (int .metrics.port) (int .probes.port) -}}
 {{- $wrong = append $wrong (printf "probes.port: %d is metrics.port too; choose another" (int .probes.port)) -}}
 {{- end -}}
+{{- if and .webhooks.enabled (has (int .webhooks.port) (list (int .metrics.port) (int .probes.port))) -}}
+{{- $wrong = append $wrong (printf "webhooks.port: %d is metrics.port or probes.port too; choose another" (int .webhooks.port)) -}}
+{{- end -}}
 {{- if and .metrics.podMonitor.enabled .metrics.serviceMonitor.enabled -}}
 {{- $wrong = append $wrong "metrics.serviceMonitor.enabled: metrics.podMonitor is enabled too, and everything would be scraped twice; choose one" -}}
 {{- end -}}
