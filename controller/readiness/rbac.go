@@ -6,5 +6,5 @@ package readiness
 // without them do not get these rules, so that they stand in a file of their
 // own: no program is built with this tag.
 //
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch

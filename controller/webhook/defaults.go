@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"time"
 
 	"gomodules.xyz/jsonpatch/v2"
@@ -72,10 +73,16 @@ func complete(s v1beta1.TargetGroupBindingSpec) bool {
 	return s.TargetType != nil && s.IPAddressType != nil && s.VpcID != ""
 }
 
-// specOf is what a binding may say of its group. A group of targets that cannot
-// be bound is left for the condition of the binding to name.
+// vpcID are the IDs that the schema of a binding takes.
+var vpcID = regexp.MustCompile(`^vpc-([0-9a-f]{8}|[0-9a-f]{17}|[0-9a-f]{32})$`)
+
+// specOf is what a binding may say of its group. What the schema does not take is
+// left out: a default that is refused would stand in the way of the binding.
 func specOf(g elb.Group) v1beta1.TargetGroupBindingSpec {
-	spec := v1beta1.TargetGroupBindingSpec{VpcID: g.VPCID}
+	var spec v1beta1.TargetGroupBindingSpec
+	if vpcID.MatchString(g.VPCID) {
+		spec.VpcID = g.VPCID
+	}
 	switch t := v1beta1.TargetType(g.TargetType); t {
 	case v1beta1.TargetTypeIP, v1beta1.TargetTypeInstance:
 		spec.TargetType = &t

@@ -162,6 +162,7 @@ func TestNewPodsGetTheirGates(t *testing.T) {
 func TestNewBindingsGetTheirDefaults(t *testing.T) {
 	w := newWorld(t)
 	nodes := w.creates(elbsim.Group{Name: "nodes", TargetType: elbsim.TargetTypeInstance})
+	odd := w.creates(elbsim.Group{Name: "odd", VPCID: "vpc-1"})
 	east := w.cluster("east")
 	h := east.hooks(kind.SharedTargetGroupBinding)
 	h.serves(func(o *controller.Options) { o.Kinds = kind.All })
@@ -175,6 +176,7 @@ func TestNewBindingsGetTheirDefaults(t *testing.T) {
 		"by-arn":         {kind.TargetGroupBinding, nil, "ip ipv4 vpc-0123456789abcdef0", ""},
 		"by-name":        {kind.TargetGroupBinding, []edit{toGroup("", "web")}, "ip ipv4 vpc-0123456789abcdef0", ""},
 		"of-nodes":       {kind.TargetGroupBinding, []edit{toGroup(nodes.ARN, "")}, "instance ipv4 vpc-0123456789abcdef0", ""},
+		"odd-vpc":        {kind.TargetGroupBinding, []edit{toGroup(odd.ARN, "")}, "ip ipv4 -", ""},
 		"beside":         {kind.SharedTargetGroupBinding, nil, "ip ipv4 vpc-0123456789abcdef0", ""},
 		"as-it-says":     {kind.TargetGroupBinding, []edit{withType(v1beta1.TargetTypeInstance)}, "instance ipv4 vpc-0123456789abcdef0", ""},
 		"group-missing":  {kind.TargetGroupBinding, []edit{toGroup(ofNobody, "")}, "- - -", "defaults are not filled in, and not needed: spec.targetGroupARN: look up target group"},

@@ -73,6 +73,8 @@ func TestInstall(t *testing.T) {
 		"comparePeriod": "10s", "heartbeatPeriod": "1s",
 		"bindingKinds":            []any{kind.TargetGroupBinding.Name, kind.SharedTargetGroupBinding.Name},
 		"bindingsFromAnnotations": true,
+		"readinessGates":          values{"enabled": true},
+		"webhooks":                values{"enabled": true},
 		"image":                   values{"repository": "registry.example.com/controller"},
 		"extraEnv": []any{
 			values{"name": "AWS_ACCESS_KEY_ID", "value": "east"},
@@ -95,6 +97,8 @@ func TestInstall(t *testing.T) {
 	s.ready(first)
 	s.ready(second)
 	s.Eventually(s.leader).ShouldNot(BeEmpty())
+	s.trusted()
+	s.calls(second)
 
 	s.doesItsWork(web)
 
@@ -178,7 +182,9 @@ func (s *site) leads(r *replica) bool {
 func (s *site) doesItsWork(web elbsim.Group) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	s.Expect(s.cluster.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop}})).To(Succeed())
+	s.Expect(s.cluster.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: shop, Labels: map[string]string{"elbv2.k8s.aws/pod-readiness-gate-inject": "enabled"},
+	}})).To(Succeed())
 	s.hasService("web")
 	s.binds("web", web)
 	many := make([]string, 40)
@@ -222,6 +228,7 @@ func (s *site) doesItsWork(web elbsim.Group) {
 	}).ShouldNot(BeNil())
 
 	s.annotates(web)
+	s.gates(web)
 
 	s.binds("gone", web)
 	s.Eventually(func() []string { return s.events("gone") }).Should(ContainElement("ServiceNotFound"))

@@ -86,7 +86,8 @@ func (s *site) kubeconfig(account string) string {
 // replica is a process of the Deployment.
 type replica struct {
 	*child.Process
-	url string // of its probes
+	url      string // of its probes
+	webhooks string // their address
 }
 
 // start runs one replica with the arguments and the environment of the
@@ -96,14 +97,10 @@ func (s *site) start(program string, env ...string) *replica {
 	var d appsv1.Deployment
 	s.Expect(s.cluster.Client.Get(s.t.Context(), client.ObjectKey{Namespace: namespace, Name: releaseName}, &d)).To(Succeed())
 	pod := d.Spec.Template.Spec
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	s.Expect(err).NotTo(HaveOccurred())
-	address := listener.Addr().String()
-	s.Expect(listener.Close()).To(Succeed())
-
+	probes, webhooks := s.freeAddress(), s.freeAddress()
 	dir := s.t.TempDir()
 	cmd := exec.Command(program, append(slices.Clone(pod.Containers[0].Args),
-		"--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address="+address)...)
+		"--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address="+probes, "--webhook-bind-address="+webhooks)...)
 	cmd.Env = append(env, "HOME="+dir, "KUBECONFIG="+s.kubeconfig(pod.ServiceAccountName))
 	for _, e := range pod.Containers[0].Env {
 		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
@@ -116,7 +113,16 @@ func (s *site) start(program string, env ...string) *replica {
 		}
 		s.Expect(process.Kill()).To(Succeed())
 	})
-	return &replica{Process: process, url: "http://" + address}
+	return &replica{Process: process, url: "http://" + probes, webhooks: webhooks}
+}
+
+// freeAddress is a loopback address at which nobody listened a moment ago.
+func (s *site) freeAddress() string {
+	s.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(listener.Close()).To(Succeed())
+	return listener.Addr().String()
 }
 
 func (s *site) ready(r *replica) {
