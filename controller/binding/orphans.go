@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/cluster"
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/ownership"
@@ -102,6 +103,9 @@ func (o *Orphans) finish(ctx context.Context, key ownership.Key) error {
 	}
 	record, ok := o.known[key]
 	if !ok {
+		if o.Reconciler.expected(ctx, key) {
+			return nil
+		}
 		record = &orphan{ledger: o.Reconciler.ledger(key, "")}
 		o.known[key] = record
 	}
@@ -180,8 +184,8 @@ func (r *Reconciler) working(key ownership.Key) bool {
 // orphaned asks the API server, not a cache, whether a binding stands for
 // the record. What cannot be told is not orphaned.
 func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, error) {
-	object, name := r.Kind.New(), r.bindingOf(key)
-	if err := r.Live.Get(ctx, name, object); err != nil {
+	object := r.Kind.New()
+	if err := r.Live.Get(ctx, r.bindingOf(key), object); err != nil {
 		// A bare 404 is the answer of something in between, or of an API
 		// server that does not know the kind just now.
 		absent := apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
@@ -190,13 +194,28 @@ func (r *Reconciler) orphaned(ctx context.Context, key ownership.Key) (bool, err
 		}
 		return false, err
 	}
-	if arn := r.Kind.Binding(object).Spec.TargetGroupARN; arn != "" {
-		return arn != string(key.Group), nil
+	return !r.stands(r.Kind.Binding(object), key), nil
+}
+
+// stands reports whether a binding stands for the record of its name.
+func (r *Reconciler) stands(b *v1beta1.TargetGroupBinding, key ownership.Key) bool {
+	if arn := b.Spec.TargetGroupARN; arn != "" {
+		return arn == string(key.Group)
 	}
 	// A name may stand for another group than the status last said: what this
 	// process found for it decides.
-	st := r.states.get(name)
-	return st != nil && st.group.ARN != key.Group, nil
+	st := r.states.get(r.bindingOf(key))
+	return st == nil || st.group.ARN == key.Group
+}
+
+// expected reports whether the cache has a binding that stands for the record.
+// After a start that is so for nearly all records, whose bindings wait for their
+// turn: no call is needed to leave them alone. Should the cache be behind, a
+// later sweep has them.
+func (r *Reconciler) expected(ctx context.Context, key ownership.Key) bool {
+	object := r.Kind.New()
+	err := r.Client.Get(ctx, r.bindingOf(key), object)
+	return err == nil && r.stands(r.Kind.Binding(object), key)
 }
 
 // clear brings the record to its end: nothing is wanted. An error says what

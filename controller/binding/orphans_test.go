@@ -108,14 +108,19 @@ func holds(t *testing.T, table *memory.Table) {
 	}
 }
 
-// sweeps starts the sweep of a cluster.
+// sweeps starts the sweep of a cluster, whose cache is up to date.
 func sweeps(t *testing.T, table *memory.Table, api client.Client, gate *cluster.Gate) *group {
+	t.Helper()
+	return sweepsWith(t, table, api, api, gate)
+}
+
+func sweepsWith(t *testing.T, table *memory.Table, cache, live client.Client, gate *cluster.Gate) *group {
 	t.Helper()
 	g := &group{}
 	runs(t, &binding.Orphans{
 		Period: time.Minute,
 		Reconciler: binding.New(binding.Reconciler{
-			Client: api, Live: api, Groups: g, Store: table, Gate: gate, Clock: clock.RealClock{}, NewID: newID,
+			Client: cache, Live: live, Groups: g, Store: table, Gate: gate, Clock: clock.RealClock{}, NewID: newID,
 			Options: binding.Options{Kind: kind.TargetGroupBinding, ClusterID: "blue"},
 		}),
 	})
@@ -229,5 +234,41 @@ func TestASweepFinishesWhatIsOurs(t *testing.T) {
 		records, err := table.Records(t.Context(), web)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(records.Records).To(BeEmpty())
+	})
+}
+
+// A start finds a record for each binding, long before the turn of most has come:
+// those that the cache knows cost no call, and those that it has wrong are found
+// once it has caught up.
+func TestASweepReadsNoRecordOfABindingThatTheCacheHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		table, live, cache := memory.New(), kubernetes(t, "uid-a"), kubernetes(t, "uid-a")
+		known := &v1beta1.TargetGroupBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+		known.Spec.TargetGroupARN = string(web)
+		g.Expect(cache.Create(t.Context(), known)).To(Succeed())
+		holds(t, table)
+		var sweeping, reads atomic.Int64
+		table.Intercept(func(op memory.Op) memory.Fault {
+			switch op.Kind {
+			case memory.Groups:
+				sweeping.Add(1)
+			case memory.Records:
+				reads.Add(1)
+			}
+			return memory.Fault{}
+		})
+		group := sweepsWith(t, table, cache, live, claims(t, table, live))
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		g.Expect(sweeping.Load()).To(BeNumerically(">", 1))
+		g.Expect(reads.Load()).To(BeZero())
+
+		known.Spec.TargetGroupARN += "1" // it has moved
+		g.Expect(cache.Update(t.Context(), known)).To(Succeed())
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		g.Expect(reads.Load()).NotTo(BeZero())
+		g.Expect(group.left.Load()).NotTo(BeZero())
 	})
 }
