@@ -98,7 +98,7 @@ func TestInstall(t *testing.T) {
 	s.ready(second)
 	s.Eventually(s.leader).ShouldNot(BeEmpty())
 	s.trusted()
-	s.calls(second)
+	s.calls(second, web)
 
 	s.doesItsWork(web)
 

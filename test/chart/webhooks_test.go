@@ -8,10 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"target-ownership-controller/controller/api/v1beta1"
+	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/webhook"
 	"target-ownership-controller/test/elbsim"
 	"target-ownership-controller/test/kube"
@@ -44,8 +46,9 @@ func (s *site) configuration() *admissionv1.MutatingWebhookConfiguration {
 	return c
 }
 
-// calls has the API server call a replica, since nothing here routes to Services.
-func (s *site) calls(r *replica) {
+// calls has the API server call a replica, since nothing here routes to Services,
+// and waits until bindings of both kinds get what their group says.
+func (s *site) calls(r *replica, web elbsim.Group) {
 	s.t.Helper()
 	s.Eventually(func() error {
 		c := s.configuration()
@@ -55,6 +58,16 @@ func (s *site) calls(r *replica) {
 		}
 		return s.cluster.Client.Update(s.t.Context(), c)
 	}).Should(Succeed())
+	for _, k := range kind.All {
+		s.Eventually(func() *v1beta1.TargetType {
+			o := k.New()
+			o.SetNamespace("default")
+			o.SetName("probe")
+			k.Binding(o).Spec = v1beta1.TargetGroupBindingSpec{TargetGroupARN: web.ARN, ServiceRef: v1beta1.ServiceReference{Name: "web", Port: intstr.FromInt32(80)}}
+			s.Expect(s.cluster.Client.Create(s.t.Context(), o, client.DryRunAll)).To(Succeed())
+			return k.Binding(o).Spec.TargetType
+		}).Should(HaveValue(Equal(v1beta1.TargetTypeIP)), k.Name)
+	}
 }
 
 // gates has a Pod that gets its gate, and waits for its target.
@@ -94,6 +107,5 @@ func (s *site) gates(web elbsim.Group) {
 		s.Expect(s.cluster.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)).To(Succeed())
 		return pod.Status.Conditions
 	}).Should(ContainElement(And(HaveField("Type", gate), HaveField("Status", corev1.ConditionTrue))))
-	s.Expect(*s.binding("gated").Spec.TargetType).To(Equal(v1beta1.TargetTypeIP), "as the group says")
 	s.Expect(s.cluster.Client.Delete(ctx, s.binding("gated"))).To(Succeed())
 }
