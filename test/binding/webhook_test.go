@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"target-ownership-controller/controller/api/v1beta1"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/controller/webhook"
+	"target-ownership-controller/test/child"
 	"target-ownership-controller/test/elbsim"
 	"target-ownership-controller/test/kube"
 )
@@ -38,7 +38,7 @@ type hooks struct {
 func (s *site) hooks(kinds ...kind.Kind) *hooks {
 	s.t.Helper()
 	h := &hooks{site: s, options: webhook.Options{
-		Address:       s.freeAddress(),
+		Address:       child.Address(s.t),
 		Secret:        client.ObjectKey{Namespace: s.namespace, Name: webhook.SecretName},
 		Configuration: s.namespace, // one for all sites of the API server
 	}}
@@ -72,15 +72,6 @@ func (h *hooks) hook(name, path string, rule admissionv1.RuleWithOperations) adm
 		SideEffects:             new(admissionv1.SideEffectClassNone),
 		AdmissionReviewVersions: []string{"v1"},
 	}
-}
-
-// freeAddress is a loopback address at which nobody listened a moment ago.
-func (s *site) freeAddress() string {
-	s.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	s.Expect(err).NotTo(HaveOccurred())
-	s.Expect(listener.Close()).To(Succeed())
-	return listener.Addr().String()
 }
 
 // serves runs the controller with the webhooks, until they are called.

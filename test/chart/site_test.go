@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -97,7 +96,7 @@ func (s *site) start(program string, env ...string) *replica {
 	var d appsv1.Deployment
 	s.Expect(s.cluster.Client.Get(s.t.Context(), client.ObjectKey{Namespace: namespace, Name: releaseName}, &d)).To(Succeed())
 	pod := d.Spec.Template.Spec
-	probes, webhooks := s.freeAddress(), s.freeAddress()
+	probes, webhooks := child.Address(s.t), child.Address(s.t)
 	dir := s.t.TempDir()
 	cmd := exec.Command(program, append(slices.Clone(pod.Containers[0].Args),
 		"--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address="+probes, "--webhook-bind-address="+webhooks)...)
@@ -114,15 +113,6 @@ func (s *site) start(program string, env ...string) *replica {
 		s.Expect(process.Kill()).To(Succeed())
 	})
 	return &replica{Process: process, url: "http://" + probes, webhooks: webhooks}
-}
-
-// freeAddress is a loopback address at which nobody listened a moment ago.
-func (s *site) freeAddress() string {
-	s.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	s.Expect(err).NotTo(HaveOccurred())
-	s.Expect(listener.Close()).To(Succeed())
-	return listener.Addr().String()
 }
 
 func (s *site) ready(r *replica) {
