@@ -44,16 +44,20 @@ func mode(exclusive bool) string {
 }
 
 // targets are a map of targets in an item. A record has hundreds of them and is
-// written at every change, so this is not left to reflection.
+// written at every change, so this is not left to reflection, and targets that
+// came together share one entry.
 type targets map[ownership.Target]time.Time
 
 // MarshalDynamoDBAttributeValue implements [attributevalue.Marshaler].
 func (t targets) MarshalDynamoDBAttributeValue() (types.AttributeValue, error) {
-	entries := make(item, len(t))
+	entries, shared := make(item, len(t)), map[time.Time]types.AttributeValue{}
 	for target, since := range t {
-		entries[string(target)] = &types.AttributeValueMemberM{
-			Value: item{AttrSince: &types.AttributeValueMemberS{Value: formatTime(since)}},
+		if shared[since] == nil {
+			shared[since] = &types.AttributeValueMemberM{
+				Value: item{AttrSince: &types.AttributeValueMemberS{Value: formatTime(since)}},
+			}
 		}
+		entries[string(target)] = shared[since]
 	}
 	return &types.AttributeValueMemberM{Value: entries}, nil
 }
