@@ -2,7 +2,6 @@ package binding
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	"target-ownership-controller/controller/elb"
 	"target-ownership-controller/controller/kind"
 	"target-ownership-controller/ownership"
+	"target-ownership-controller/test/child"
 )
 
 // misspelt is a table that is not there.
@@ -35,7 +35,7 @@ func (s *site) standsBy(table controller.Table) (ready func() int) {
 	})
 	options := s.managerOptions()
 	options.LeaderElection, options.LeaderElectionID, options.LeaderElectionNamespace = true, "leader", s.namespace
-	options.HealthProbeBindAddress = freeAddress(s)
+	options.HealthProbeBindAddress = child.Address(s.t)
 	mgr, err := ctrl.NewManager(s.api.Config, options)
 	s.Expect(err).NotTo(HaveOccurred())
 	setup.Lock()
@@ -64,14 +64,6 @@ func (s *site) standsBy(table controller.Table) (ready func() int) {
 		_ = response.Body.Close()
 		return response.StatusCode
 	}
-}
-
-func freeAddress(s *site) string {
-	s.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	s.Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // A rollout goes on when a pod is ready: also one that stands by, and not one
