@@ -49,6 +49,7 @@ var reasons = []struct {
 	{of(ownership.ErrNotTried), v1beta1.ReasonPending, ""},
 	{of(ownership.ErrGroupMissing), v1beta1.ReasonGroupNotFound, "create the group, or delete this binding and create one for the right group"},
 	{of(ownership.ErrGroupFull), v1beta1.ReasonGroupFull, "raise the quota of targets per target group, or run fewer"},
+	{of(elb.ErrCrossZoneOff), v1beta1.ReasonTargetsRefused, "let the group's attribute load_balancing.cross_zone.enabled be true, or bind a group of the VPC that the targets are in"},
 	{of(ownership.ErrInvalidTarget), v1beta1.ReasonTargetsRefused, ""},
 	{of(elb.ErrGroupInvalid), v1beta1.ReasonInvalidSpec, "delete this binding and create one with the ARN or the name of a target group"},
 	{of(elb.ErrGroupElsewhere), v1beta1.ReasonInvalidSpec, ""},

@@ -65,6 +65,7 @@ func (a *Accounts) make(role Role) *Client {
 		api:     a.api(&guard{cached: cached, now: a.home.options.Now}),
 		options: a.home.options,
 		lanes:   a.lanesOf(role.Account()),
+		outside: newOutsiders(),
 		expired: cached.Invalidate,
 	}
 	c.options.Account, c.options.Role = role.Account(), role

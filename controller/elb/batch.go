@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
@@ -58,7 +57,7 @@ func (b *batch) apply(ctx context.Context, targets []ownership.Target) {
 		put(b.result.Refused, targets, b.ended)
 		return
 	}
-	failed, err := b.call(ctx, targets)
+	failed, err := b.try(ctx, targets)
 	switch {
 	case err != nil: // not sent
 		b.ended = err
@@ -88,20 +87,30 @@ func (f *failure) ofSomeTarget() bool {
 	return errors.Is(f.class, ownership.ErrInvalidTarget) || errors.Is(f.class, ownership.ErrGroupFull)
 }
 
+// try sends the targets with the zones that are known of them, and once more
+// with the others if AWS refuses these. Nothing of a refused call was applied.
+func (b *batch) try(ctx context.Context, targets []ownership.Target) (*failure, error) {
+	described := b.client.outside.describe(b.group, targets)
+	failed, err := b.call(ctx, described)
+	if failed.ofZone() {
+		otherZone(described)
+		failed, err = b.call(ctx, described)
+	}
+	if failed == nil && err == nil {
+		b.client.outside.learn(b.group, described...)
+	}
+	return failed, err
+}
+
 // call sends the targets if that can begin before the deadline; else it
 // returns the reason.
-func (b *batch) call(ctx context.Context, targets []ownership.Target) (*failure, error) {
+func (b *batch) call(ctx context.Context, targets []types.TargetDescription) (*failure, error) {
 	if err := b.admit(ctx); err != nil {
 		return nil, err
 	}
-	descriptions := make([]types.TargetDescription, len(targets))
-	for i, t := range targets {
-		descriptions[i] = types.TargetDescription{Id: aws.String(t.ID()), Port: aws.Int32(int32(t.Port()))}
-	}
-	failed := b.client.call(ctx, b.client.mutations, func(ctx context.Context, options ...func(*elbv2.Options)) error {
-		return b.send(ctx, descriptions, options...)
-	})
-	return failed, nil
+	return b.client.call(ctx, b.client.mutations, func(ctx context.Context, options ...func(*elbv2.Options)) error {
+		return b.send(ctx, targets, options...)
+	}), nil
 }
 
 // admit waits for the rate limit. The deadline has to hold after it, at the

@@ -52,6 +52,7 @@ type Client struct {
 	api     API
 	options Options
 	lanes
+	outside outsiders
 	expired func() // forgets the credentials; nil for those that cannot be renewed
 
 	byARN, byName lookups
@@ -75,7 +76,7 @@ func New(api API, options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Client{api: api, options: options, lanes: newLanes(options.Limits)}
+	return &Client{api: api, options: options, lanes: newLanes(options.Limits), outside: newOutsiders()}
 }
 
 // send makes one call within the budget of a call.

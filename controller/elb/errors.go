@@ -2,9 +2,11 @@ package elb
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
@@ -19,6 +21,12 @@ var ErrGroupInvalid = errors.New("not a valid target group")
 // ErrGroupElsewhere: the target group is in another region or account than
 // the client works in. It may well exist.
 var ErrGroupElsewhere = errors.New("the target group is elsewhere")
+
+// ErrCrossZoneOff: the target is outside the VPC of its group, where AWS takes
+// neither a target without a zone nor zone all: in a group of an Application
+// Load Balancer with cross-zone load balancing off
+// (kubernetes-sigs/aws-load-balancer-controller#4496).
+var ErrCrossZoneOff = fmt.Errorf("%w, which is outside the VPC of the group", ownership.ErrInvalidTarget)
 
 // failure is the error of a call, in the class that it belongs to.
 type failure struct {
@@ -87,6 +95,9 @@ func classify(err error) *failure {
 	if !errors.As(err, &api) {
 		return &failure{class: ownership.ErrGroupUnavailable, cause: err, refused: neverSent(err)}
 	}
+	if crossZoneOff(api) {
+		return &failure{class: ErrCrossZoneOff, cause: err, refused: true}
+	}
 	if class, known := classes[api.ErrorCode()]; known {
 		return &failure{class: class, cause: err, refused: true}
 	}
@@ -96,6 +107,10 @@ func classify(err error) *failure {
 	default:
 		return &failure{class: ownership.ErrGroupUnavailable, cause: err, refused: blamesCaller(status, api)}
 	}
+}
+
+func crossZoneOff(api smithy.APIError) bool {
+	return api.ErrorCode() == "ValidationError" && strings.Contains(api.ErrorMessage(), "cross-zone load balancing is disabled")
 }
 
 // blamesCaller reports whether the answer is a refusal for something in the

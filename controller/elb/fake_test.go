@@ -30,6 +30,7 @@ type fakeAPI struct {
 	group   types.TargetGroup
 	more    []types.TargetGroup
 	targets map[string]types.TargetHealthStateEnum // by ID:port
+	zone    string                                 // that is listed
 	quota   int
 	bad     map[string]bool // by ID:port
 	calls   []call
@@ -44,6 +45,7 @@ type fakeAPI struct {
 type call struct {
 	operation string
 	targets   []string
+	zones     []string // of the targets
 	groups    []string // described, by name or ARN
 	number    int      // from 1
 }
@@ -63,6 +65,9 @@ func newFake() *fakeAPI {
 func (f *fakeAPI) arrive(ctx context.Context, operation string, targets []types.TargetDescription, groups ...string) error {
 	f.mu.Lock()
 	c := call{operation: operation, number: len(f.calls) + 1, targets: keys(targets), groups: groups}
+	for _, t := range targets {
+		c.zones = append(c.zones, aws.ToString(t.AvailabilityZone))
+	}
 	f.calls = append(f.calls, c)
 	f.mu.Unlock()
 	if f.before == nil {
@@ -102,9 +107,11 @@ func (f *fakeAPI) DescribeTargetHealth(ctx context.Context, _ *elbv2.DescribeTar
 	defer f.mu.Unlock()
 	out := &elbv2.DescribeTargetHealthOutput{}
 	for key, state := range f.targets {
-		out.TargetHealthDescriptions = append(out.TargetHealthDescriptions, types.TargetHealthDescription{
-			Target: description(key), TargetHealth: &types.TargetHealth{State: state},
-		})
+		d := types.TargetHealthDescription{Target: description(key), TargetHealth: &types.TargetHealth{State: state}}
+		if f.zone != "" {
+			d.Target.AvailabilityZone = aws.String(f.zone)
+		}
+		out.TargetHealthDescriptions = append(out.TargetHealthDescriptions, d)
 	}
 	return out, nil
 }

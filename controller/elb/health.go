@@ -85,6 +85,7 @@ func (c *Client) Targets(ctx context.Context, group ownership.GroupARN) (map[own
 		if err != nil {
 			return nil, &WrongTargetTypeError{Group: group, Target: aws.ToString(d.Target.Id)}
 		}
+		c.outside.learn(group, *d.Target)
 		targets[target] = healthOf(d.TargetHealth)
 	}
 	return targets, nil

@@ -19,13 +19,8 @@ import (
 // [ownership.ErrGroupUnavailable], [ownership.ErrLookExpired],
 // [ErrGroupInvalid] or [ErrGroupElsewhere], or are those of the context.
 //
-// No availability zone is sent: AWS detects the zone of an address in the
-// group's VPC and requires zone "all" for one outside of it
-// (https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_TargetDescription.html).
-// Outside addresses are therefore refused as invalid targets. To support
-// them, the client has to learn the CIDR blocks of the VPC and set
-// AvailabilityZone here; nothing else changes, since the zone is no part of a
-// target's key.
+// An address outside the VPC of the group is registered with zone all.
+// [ErrCrossZoneOff] is the error of one that would need a zone of its own.
 func (c *Client) Register(ctx context.Context, a ownership.Admission) ownership.Result {
 	b := batch{client: c, group: a.Group(), left: a.Left}
 	b.send = func(ctx context.Context, targets []types.TargetDescription, options ...func(*elbv2.Options)) error {
