@@ -91,31 +91,111 @@ func TestNoTargets(t *testing.T) {
 }
 
 func TestZoneRule(t *testing.T) {
-	for name, tc := range map[string]struct{ id, zone, want string }{
-		"inside, zone detected":     {"10.0.0.1", "", ""},
-		"inside, zone given":        {"10.0.0.1", "us-east-1b", ""},
-		"inside, all":               {"10.0.0.1", "all", "ValidationError"},
-		"outside, all":              {"192.168.0.1", "all", ""},
-		"outside, zone given":       {"192.168.0.1", "us-east-1b", ""},
-		"outside, nothing":          {"192.168.0.1", "", "ValidationError"},
-		"second range, no zone":     {"100.64.0.1", "", ""},
-		"just outside second range": {"100.128.0.1", "", "ValidationError"},
+	const (
+		network     = "TCP"
+		application = "HTTP"
+		within      = "The IP address '10.0.0.1' is within the VPC, and cannot have its Availability Zone overridden to 'all' from 'us-east-1a'"
+		required    = "The Availability Zone is required for IP address '192.168.0.1' because it is not in the VPC"
+		specify     = "You must specify a valid Availability Zone or select 'all' for all enabled Availability zones, since the IP address '192.168.0.1' is outside the VPC"
+		zonal       = "When cross-zone load balancing is disabled on this target group, you must specify an Availability Zone for IP target '192.168.0.1' since it is outside of the VPC"
+	)
+	for name, tc := range map[string]struct {
+		protocol  string
+		crossZone string // the attribute, if set
+		id, zone  string
+		refused   string // why
+		listed    string // the zone, if registered
+	}{
+		"inside, zone detected":           {network, "", "10.0.0.1", "", "", "us-east-1a"},
+		"inside, zone given":              {network, "", "10.0.0.1", "us-east-1b", "", "us-east-1b"},
+		"inside, all":                     {network, "", "10.0.0.1", "all", within, ""},
+		"outside, all":                    {network, "", "192.168.0.1", "all", "", "all"},
+		"outside, zone given":             {network, "", "192.168.0.1", "us-east-1b", "", "us-east-1b"},
+		"outside, nothing":                {network, "", "192.168.0.1", "", required, ""},
+		"outside, all, cross-zone off":    {network, "false", "192.168.0.1", "all", "", "all"},
+		"second range, no zone":           {network, "", "100.64.0.1", "", "", "us-east-1a"},
+		"ALB, inside":                     {application, "", "10.0.0.1", "", "", "us-east-1a"},
+		"ALB, inside, off":                {application, "false", "10.0.0.1", "", "", "us-east-1a"},
+		"ALB, inside, all":                {application, "", "10.0.0.1", "all", within, ""},
+		"ALB, inside, all, off":           {application, "false", "10.0.0.1", "all", within, ""},
+		"ALB, outside, nothing":           {application, "", "192.168.0.1", "", specify, ""},
+		"ALB, outside, all":               {application, "true", "192.168.0.1", "all", "", "all"},
+		"ALB, outside, zone is ignored":   {application, "", "192.168.0.1", "us-east-1b", "", "all"},
+		"ALB, outside, nothing, off":      {application, "false", "192.168.0.1", "", zonal, ""},
+		"ALB, outside, all, off":          {application, "false", "192.168.0.1", "all", zonal, ""},
+		"ALB, outside, zone given, off":   {application, "false", "192.168.0.1", "us-east-1b", "", "us-east-1b"},
+		"outside, nothing, cross-zone on": {network, "true", "192.168.0.1", "", required, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			b.Expect(b.ConfigureGroup(b.arn, func(s *elbsim.Settings) {
-				s.VPCCIDRs = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/16"), netip.MustParsePrefix("100.64.0.0/10")}
-			})).To(Succeed())
-			target := types.TargetDescription{Id: &tc.id, Port: aws.Int32(80)}
-			if tc.zone != "" {
-				target.AvailabilityZone = &tc.zone
+			b := newBench(t, func(g *elbsim.Group) { g.Protocol = tc.protocol })
+			b.inVPC("10.0.0.0/16", "100.64.0.0/10")
+			if tc.crossZone != "" {
+				b.Expect(b.setCrossZone(tc.crossZone)).To(Succeed())
 			}
-			_, err := b.elb.RegisterTargets(ctx, &elbv2.RegisterTargetsInput{
-				TargetGroupArn: &b.arn, Targets: []types.TargetDescription{target},
-			})
-			b.Expect(code(err)).To(Equal(tc.want))
+			err := b.registerIn(tc.zone, tc.id)
+			if tc.refused != "" {
+				b.Expect(code(err)).To(Equal("ValidationError"))
+				b.Expect(err).To(MatchError(ContainSubstring(tc.refused)))
+				b.Expect(b.Registered(b.arn)).To(BeEmpty())
+				return
+			}
+			b.Expect(err).NotTo(HaveOccurred())
+			out, err := b.elb.DescribeTargetHealth(ctx, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &b.arn})
+			b.Expect(err).NotTo(HaveOccurred())
+			b.Expect(out.TargetHealthDescriptions).To(HaveLen(1))
+			b.Expect(out.TargetHealthDescriptions[0].Target.AvailabilityZone).To(HaveValue(Equal(tc.listed)))
+			b.Expect(b.deregister(tc.id + ":80")).To(Succeed())
+			b.Expect(b.Registered(b.arn)).To(BeEmpty())
 		})
 	}
+}
+
+func TestJustOutsideARange(t *testing.T) {
+	b := newBench(t)
+	b.inVPC("100.64.0.0/10")
+	b.Expect(b.registerIn("", "100.127.255.255")).To(Succeed())
+	b.Expect(code(b.registerIn("", "100.128.0.0"))).To(Equal("ValidationError"))
+}
+
+func TestCrossZoneStaysOnWhileTargetsHaveAllZones(t *testing.T) {
+	for protocol, want := range map[string]string{"HTTP": "InvalidConfigurationRequest", "TCP": ""} {
+		t.Run(protocol, func(t *testing.T) {
+			b := newBench(t, func(g *elbsim.Group) { g.Protocol = protocol })
+			b.inVPC("10.0.0.0/16")
+			b.Expect(b.registerIn("", "10.0.0.1")).To(Succeed())
+			b.Expect(b.setCrossZone("false")).To(Succeed())
+			b.Expect(b.setCrossZone("true")).To(Succeed())
+			b.Expect(b.registerIn("all", "192.168.0.1")).To(Succeed())
+			b.Expect(code(b.setCrossZone("false"))).To(Equal(want))
+			b.Expect(b.setCrossZone("true")).To(Succeed())
+		})
+	}
+}
+
+func (b *bench) inVPC(ranges ...string) {
+	b.Expect(b.ConfigureGroup(b.arn, func(s *elbsim.Settings) {
+		for _, r := range ranges {
+			s.VPCCIDRs = append(s.VPCCIDRs, netip.MustParsePrefix(r))
+		}
+	})).To(Succeed())
+}
+
+func (b *bench) setCrossZone(value string) error {
+	key := "load_balancing.cross_zone.enabled"
+	_, err := b.elb.ModifyTargetGroupAttributes(ctx, &elbv2.ModifyTargetGroupAttributesInput{
+		TargetGroupArn: &b.arn, Attributes: []types.TargetGroupAttribute{{Key: &key, Value: &value}},
+	})
+	return err
+}
+
+// registerIn registers port 80 of the address, in a zone unless it is empty.
+func (b *bench) registerIn(zone, id string) error {
+	target := types.TargetDescription{Id: &id, Port: aws.Int32(80)}
+	if zone != "" {
+		target.AvailabilityZone = &zone
+	}
+	_, err := b.elb.RegisterTargets(ctx, &elbv2.RegisterTargetsInput{TargetGroupArn: &b.arn, Targets: []types.TargetDescription{target}})
+	return err
 }
 
 func TestQuota(t *testing.T) {

@@ -34,8 +34,10 @@ type Settings struct {
 	Unused bool
 
 	// VPCCIDRs are the address ranges of the group's VPC. An IP target outside
-	// of them needs an Availability Zone or "all", one inside of them must not
-	// say "all". If empty, every address is accepted with any zone.
+	// of them needs an Availability Zone or "all", and a zone if the group is
+	// one of an Application Load Balancer with cross-zone load balancing off;
+	// one inside of them must not say "all". If empty, every address is
+	// accepted with any zone.
 	VPCCIDRs []netip.Prefix
 }
 
