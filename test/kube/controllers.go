@@ -1,10 +1,6 @@
 package kube
 
-import (
-	"fmt"
-	"os"
-	"strings"
-)
+import "strings"
 
 // controllers are those of kube-controller-manager that the tests need:
 // Deployments roll, slices follow pods, deletions cascade, namespaces empty.
@@ -51,18 +47,4 @@ func (c *Cluster) startControllers() error {
 		"--manage-nodes-with-label-selector="+kwokNodeLabel+"=true",
 		"--cidr="+c.options.PodCIDR,
 	)
-}
-
-// writeStages joins kwok's stage files into one configuration file.
-func (c *Cluster) writeStages() (string, error) {
-	var all []string
-	for _, file := range c.binaries.stages {
-		stage, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("read a stage of kwok: %w; %s", err, howToInstall)
-		}
-		all = append(all, string(stage))
-	}
-	path := c.file("stages.yaml")
-	return path, os.WriteFile(path, []byte(strings.Join(all, "\n---\n")), 0o600)
 }
