@@ -1,6 +1,7 @@
 package elb
 
 import (
+	"errors"
 	"net/netip"
 	"strings"
 
@@ -97,5 +98,6 @@ func otherZone(targets []types.TargetDescription) {
 // differ by the kind of load balancer and over the years, but for these two
 // (kubernetes-sigs/aws-load-balancer-controller#561, #1569, #3084, #3714).
 func (f *failure) ofZone() bool {
-	return f != nil && f.class == ownership.ErrInvalidTarget && strings.Contains(awserror.Text(f.cause), "Availability Zone")
+	return f != nil && errors.Is(f.class, ownership.ErrInvalidTarget) && !errors.Is(f.class, ErrCrossZoneOff) &&
+		strings.Contains(awserror.Text(f.cause), "Availability Zone")
 }

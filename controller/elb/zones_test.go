@@ -71,17 +71,30 @@ func TestRegisterOutsideTheVPC(t *testing.T) {
 	}
 }
 
+// The smallest subnet has 16 addresses: no guess reaches beyond.
+func TestZonesOfNeighbouringSubnets(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	api.before = vpc(outsideWords["network"], "10.0.100.16/28")
+	client := elb.New(api, elb.Options{Limits: roomy})
+	client.Register(context.Background(), admit(t, []ownership.Target{"10.0.100.15:8080"}))
+	g.Expect(api.calls).To(HaveLen(2))
+	both := []ownership.Target{"10.0.100.0:8080", "10.0.100.16:8080"}
+	g.Expect(client.Register(context.Background(), admit(t, both)).Done).To(Equal(both))
+	g.Expect(api.calls).To(HaveLen(3))
+	g.Expect(api.calls[2].zones).To(Equal([]string{"all", ""}))
+}
+
 func TestZonesOfIPv6(t *testing.T) {
 	g, api := NewWithT(t), newFake()
 	api.before = vpc(outsideWords["network"], "2001:db8:1::/64")
 	client := elb.New(api, elb.Options{Limits: roomy})
-	outside := []ownership.Target{"[2001:db8:2::5]:8080"}
+	outside := []ownership.Target{"[2001:db8:1:1::5]:8080"}
 	g.Expect(client.Register(context.Background(), admit(t, outside)).Done).To(Equal(outside))
 	g.Expect(api.calls).To(HaveLen(2))
-	more := []ownership.Target{"[2001:db8:1::5]:8080", "[2001:db8:2:0:ffff::6]:8080"}
+	more := []ownership.Target{"[2001:db8:1:1:ffff::6]:8080", "[2001:db8:1::5]:8080"}
 	g.Expect(client.Register(context.Background(), admit(t, more)).Done).To(Equal(more))
 	g.Expect(api.calls).To(HaveLen(3))
-	g.Expect(api.calls[2].zones).To(Equal([]string{"", "all"}))
+	g.Expect(api.calls[2].zones).To(Equal([]string{"all", ""}))
 }
 
 // Targets on both sides of the border go in with few calls, and the next time
@@ -101,6 +114,22 @@ func TestRegisterInsideAndOutsideAtOnce(t *testing.T) {
 	api.calls = nil
 	g.Expect(client.Register(context.Background(), admit(t, targets)).Done).To(HaveLen(500))
 	g.Expect(api.sizes()).To(Equal([]int{200, 200, 100}))
+}
+
+// Nothing is learnt of a refused call.
+func TestRegisterOneOutsideAmongOthers(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	api.before = vpc(outsideWords["network"], "10.0.101.0/24")
+	targets := []ownership.Target{"10.0.100.1:80", "10.0.101.1:80", "10.0.101.20:80", "10.0.101.21:80"}
+	g.Expect(register(t, api, targets).Done).To(Equal(targets))
+	g.Expect(api.sizes()).To(Equal([]int{4, 4, 2, 2, 1, 1, 1, 2}))
+}
+
+func TestZonesAreNotTriedForAnythingElse(t *testing.T) {
+	g, api := NewWithT(t), newFake()
+	api.before = always(validationError("The IP address '10.0.100.1' is not a valid IPv6 address"))
+	g.Expect(register(t, api, addresses(1)).Refused).To(HaveLen(1))
+	g.Expect(api.calls).To(HaveLen(1))
 }
 
 // A subnet can come to the VPC, and leave it.
