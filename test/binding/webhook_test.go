@@ -84,7 +84,7 @@ func (h *hooks) serves(edits ...func(*controller.Options)) (stop func()) {
 	h.Eventually(func() error {
 		_, err := h.creates(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: podSpec()}, client.DryRunAll)
 		return err
-	}).WithPolling(200 * time.Millisecond).Should(Succeed(), "the API server trusts the webhooks")
+	}).WithPolling(200*time.Millisecond).Should(Succeed(), "the API server trusts the webhooks")
 	return stop
 }
 
