@@ -44,12 +44,14 @@ func (w *world) zones() map[string]string {
 
 var loadBalancers = map[string]elbsim.Group{"network": {Protocol: "TCP"}, "application": {Protocol: "HTTP"}}
 
-// Two clusters share a group that is in the VPC of one of them.
+// Two clusters share a group that is in the VPC of one of them. Should AWS want
+// the zone for a deregistration, it has it, also from a new process.
 func TestGroupOfAnotherVPC(t *testing.T) {
 	for name, group := range loadBalancers {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, group)
 			w.inVPC("10.0.0.0/16")
+			w.sim.Configure(func(s *elbsim.Settings) { s.ZonedDeregistration = true })
 			inside, outside := w.cluster("inside"), w.cluster("outside")
 			inside.runs("web", "10.0.0.1")
 			outside.runs("web", "10.1.0.1", "10.1.0.2")

@@ -140,9 +140,13 @@ func (g *group) countWith(targets []Target) int {
 // does not start again.
 func (a *account) deregister(g *group, targets []Target, now time.Time) {
 	for _, t := range targets {
-		if r, found := g.targets[t.Key()]; found && !r.draining() {
+		if r, found := g.targets[t.Key()]; found && !r.draining() && !g.overlooks(r.target, t) {
 			r.drainedAt = now.Add(g.deregistrationDelay())
 		}
 	}
 	g.forgetDrained(now)
+}
+
+func (g *group) overlooks(registered, named Target) bool {
+	return g.settings.ZonedDeregistration && registered.Zone == allZones && named.Zone != allZones
 }

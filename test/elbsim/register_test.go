@@ -3,6 +3,7 @@ package elbsim_test
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"testing"
 	"time"
 
@@ -168,6 +169,30 @@ func TestCrossZoneStaysOnWhileTargetsHaveAllZones(t *testing.T) {
 			b.Expect(b.registerIn("all", "192.168.0.1")).To(Succeed())
 			b.Expect(code(b.setCrossZone("false"))).To(Equal(want))
 			b.Expect(b.setCrossZone("true")).To(Succeed())
+		})
+	}
+}
+
+func TestDeregistrationThatGoesByZone(t *testing.T) {
+	for _, zoned := range []bool{false, true} {
+		t.Run(strconv.FormatBool(zoned), func(t *testing.T) {
+			b := newBench(t)
+			b.inVPC("10.0.0.0/16")
+			b.Configure(func(s *elbsim.Settings) { s.ZonedDeregistration = zoned })
+			b.Expect(b.registerIn("all", "192.168.0.1")).To(Succeed())
+			b.Expect(b.registerIn("", "10.0.0.1")).To(Succeed())
+			b.Expect(b.deregister("192.168.0.1:80", "10.0.0.1:80")).To(Succeed())
+			if !zoned {
+				b.Expect(b.Registered(b.arn)).To(BeEmpty())
+				return
+			}
+			b.Expect(b.Registered(b.arn)).To(Equal([]string{"192.168.0.1:80"}))
+			all := "all"
+			_, err := b.elb.DeregisterTargets(ctx, &elbv2.DeregisterTargetsInput{TargetGroupArn: &b.arn, Targets: []types.TargetDescription{
+				{Id: aws.String("192.168.0.1"), Port: aws.Int32(80), AvailabilityZone: &all},
+			}})
+			b.Expect(err).NotTo(HaveOccurred())
+			b.Expect(b.Registered(b.arn)).To(BeEmpty())
 		})
 	}
 }

@@ -26,6 +26,13 @@ type Settings struct {
 	// the stricter reading.
 	DrainingCounts bool
 
+	// ZonedDeregistration makes DeregisterTargets overlook a target with zone
+	// "all" that is named without it, as one that is not registered. The API
+	// reference asks for ID and port only, and no public report says that the
+	// zone matters; set it to check that a controller takes its targets out
+	// under the stricter reading as well.
+	ZonedDeregistration bool
+
 	// InitialFor is how long a target stays initial before it is healthy.
 	InitialFor time.Duration
 
