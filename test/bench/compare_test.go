@@ -69,6 +69,8 @@ func compare(b *testing.B, sides []*side, n, k int) []row {
 	rows := make([]row, len(sides))
 	for i, s := range sides {
 		rows[i] = summary(s.name, n, k, samples[i])
+		allocated := s.allocates(b, n, k)
+		rows[i].Allocations, rows[i].AllocatedBytes = allocated.objects, allocated.bytes
 	}
 	for i := range rows {
 		rows[i].compare(rows[len(rows)-1])
@@ -87,7 +89,10 @@ type row struct {
 	Deregistered spread             `json:"deregisteredMs"`
 	Pass         spread             `json:"passMs"`
 	Calls        map[string]float64 `json:"callsPerChange"`
-	Bytes        float64            `json:"bytesPerChange"`
+	Bytes        float64            `json:"bytesPerChange"` // of the bodies of all calls
+
+	Allocations    float64 `json:"allocationsPerChange"`
+	AllocatedBytes float64 `json:"allocatedBytesPerChange"`
 
 	RegisteredRatio float64 `json:"registeredRatio"`
 	PassRatio       float64 `json:"passRatio"`
@@ -133,13 +138,14 @@ func (r row) calls(kinds ...string) (total float64) {
 
 func print(rows []row) {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "method\ttargets\treplaced\tregistered ms\tp95\tratio\tderegistered ms\tp95\tpass ms\tp95\tratio\tELB calls\ttable calls\tKubernetes writes\tKB\t")
+	fmt.Fprintln(t, "method\ttargets\treplaced\tregistered ms\tp95\tratio\tderegistered ms\tp95\tpass ms\tp95\tratio\tELB calls\ttable calls\tKubernetes writes\tKB\tallocations\tKB allocated\t")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.0f\t\n",
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.0f\t%.0f\t%.0f\t\n",
 			r.Method, r.Targets, r.Replaced, r.Registered.Median, r.Registered.P95, r.RegisteredRatio,
 			r.Deregistered.Median, r.Deregistered.P95, r.Pass.Median, r.Pass.P95, r.PassRatio,
 			r.calls("DescribeTargetHealth", "RegisterTargets", "DeregisterTargets"),
-			r.calls("Query", "GetItem", "PutItem", "DeleteItem"), r.calls(kubernetesWrite, kubernetesEvent), r.Bytes/1000)
+			r.calls("Query", "GetItem", "PutItem", "DeleteItem"), r.calls(kubernetesWrite, kubernetesEvent), r.Bytes/1000,
+			r.Allocations, r.AllocatedBytes/1000)
 	}
 	_ = t.Flush()
 }

@@ -2,12 +2,10 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -44,7 +42,7 @@ func runLists(tracks bool) func(*testing.B, *side) {
 		}
 		if tracks {
 			l.method = peer.Method{SkipUnchanged: true}.Start(simulation.Env{
-				Now: time.Now, Group: l.group, List: configMap{mgr.GetAPIReader(), mgr.GetClient(), l.binding},
+				Now: time.Now, Group: l.group, List: peer.List{Live: mgr.GetAPIReader(), Client: mgr.GetClient(), Binding: l.binding},
 			})
 		}
 		toBinding := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
@@ -101,38 +99,3 @@ func (l *lists) annotate(ctx context.Context) error {
 	}
 	return nil
 }
-
-// configMap is the list of a binding in a ConfigMap.
-type configMap struct {
-	live    client.Reader
-	client  client.Client
-	binding client.ObjectKey
-}
-
-func (c configMap) object() *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.binding.Namespace, Name: "targets-" + c.binding.Name}}
-}
-
-func (c configMap) Load(ctx context.Context) (ownership.Set, bool, error) {
-	m := c.object()
-	if err := c.live.Get(ctx, client.ObjectKeyFromObject(m), m); err != nil {
-		return nil, false, client.IgnoreNotFound(err)
-	}
-	set := ownership.Set{}
-	return set, true, json.Unmarshal([]byte(m.Data["targets"]), &set)
-}
-
-func (c configMap) Save(ctx context.Context, targets ownership.Set) error {
-	content, err := json.Marshal(targets)
-	if err != nil {
-		return err
-	}
-	m := c.object()
-	m.Data = map[string]string{"targets": string(content)}
-	if err := c.client.Update(ctx, m); client.IgnoreNotFound(err) != nil || err == nil {
-		return err
-	}
-	return c.client.Create(ctx, m)
-}
-
-func (c configMap) Delete(ctx context.Context) error { return c.client.Delete(ctx, c.object()) }

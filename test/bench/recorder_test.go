@@ -69,9 +69,12 @@ type recorded struct {
 }
 
 func (t recorded) RoundTrip(r *http.Request) (*http.Response, error) {
-	sent, err := drain(r)
-	if err != nil {
-		return nil, err
+	var sent []byte
+	var err error
+	if r.Body != nil {
+		if sent, err = drain(&r.Body); err != nil {
+			return nil, err
+		}
 	}
 	kind := t.kind(r, sent)
 	if kind == "" {
@@ -83,9 +86,8 @@ func (t recorded) RoundTrip(r *http.Request) (*http.Response, error) {
 	received := int64(0)
 	if err == nil {
 		var body []byte
-		body, err = io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		response.Body, received = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		body, err = drain(&response.Body)
+		received = int64(len(body))
 	}
 	until(begun.Add(t.latency))
 	t.end(made{kind, time.Now(), int64(len(sent)) + received})
@@ -104,14 +106,12 @@ func until(end time.Time) {
 	}
 }
 
-func drain(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
-		return nil, nil
-	}
-	body, err := io.ReadAll(r.Body)
-	_ = r.Body.Close()
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return body, err
+// drain reads a body, and puts it back for who reads it next.
+func drain(body *io.ReadCloser) ([]byte, error) {
+	content, err := io.ReadAll(*body)
+	_ = (*body).Close()
+	*body = io.NopCloser(bytes.NewReader(content))
+	return content, err
 }
 
 // tableCall is such as Query, of the header X-Amz-Target.
