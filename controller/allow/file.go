@@ -49,8 +49,8 @@ func (f *File) take(content []byte) error {
 }
 
 // Allows is that of the rules as last read.
-func (f *File) Allows(namespace string, group ownership.GroupARN, role string) bool {
-	return f.rules.Load().Allows(namespace, group, role)
+func (f *File) Allows(namespace string, group ownership.GroupARN, role string, tags Tags) (bool, error) {
+	return f.rules.Load().Allows(namespace, group, role, tags)
 }
 
 // Watch tells of changes from now on. It has to be called before Start.

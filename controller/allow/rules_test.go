@@ -1,6 +1,7 @@
 package allow
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -49,8 +50,9 @@ func TestAllows(t *testing.T) {
 		{"team-a", "x" + stock, "", false},
 		{"", "", "", false},
 	} {
-		if got := rules.Allows(c.namespace, c.group, c.role); got != c.want {
-			t.Errorf("%s, %s, %q: %v, want %v", c.namespace, c.group, c.role, got, c.want)
+		// Rules without tags ask for none.
+		if got, err := rules.Allows(c.namespace, c.group, c.role, nil); got != c.want || err != nil {
+			t.Errorf("%s, %s, %q: %v, %v, want %v", c.namespace, c.group, c.role, got, err, c.want)
 		}
 	}
 }
@@ -62,16 +64,88 @@ func TestPatternsAreNoRegularExpressions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for group, want := range map[ownership.GroupARN]bool{"arn:a.c": true, "arn:abc": false, "arn:x": false, "arn:(x|y)": true, "arn:5": false} {
-		if got := rules.Allows("a", group, ""); got != want {
-			t.Errorf("%s: %v, want %v", group, got, want)
+		if got, err := rules.Allows("a", group, "", nil); got != want || err != nil {
+			t.Errorf("%s: %v, %v, want %v", group, got, err, want)
 		}
 	}
 }
 
 func TestAnEmptyListAllowsNothing(t *testing.T) {
 	rules, err := Parse([]byte("[]"))
-	if err != nil || rules.Allows("shop", web, "") {
-		t.Errorf("%v, %v", rules, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if allowed, err := rules.Allows("shop", web, "", nil); allowed || err != nil {
+		t.Errorf("%v, %v", allowed, err)
+	}
+}
+
+func TestRulesOfTags(t *testing.T) {
+	rules, err := Parse([]byte(`
+- namespaces: [shop]
+  tags: {team: shop, stage: "p*"}
+- namespaces: [shop, plain]
+  targetGroups: ["` + string(web) + `"]
+- namespaces: [stock]
+  targetGroups: ["` + string(stock) + `"]
+  tags: {"aws:cloudformation:stack-name": "*"}
+  roles: ["` + role + `"]
+- namespaces: [bare]
+  tags: {note: ""}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type tags = map[string]string
+	for _, c := range []struct {
+		namespace string
+		group     ownership.GroupARN
+		role      string
+		tags      tags
+		read      int
+		want      bool
+	}{
+		{"shop", stock, "", tags{"team": "shop", "stage": "prod", "more": "x"}, 1, true},
+		{"shop", stock, "", tags{"team": "shop"}, 1, false},
+		{"shop", stock, "", tags{"team": "shop", "stage": "test"}, 1, false},
+		{"shop", stock, "", tags{"team": "shopping", "stage": "prod"}, 1, false},
+		{"shop", stock, "", tags{"Team": "shop", "stage": "prod"}, 1, false},
+		{"shop", stock, "", nil, 1, false},
+		{"shop", stock, role, tags{"team": "shop", "stage": "prod"}, 0, false},
+		{"shop", web, "", nil, 0, true}, // by its ARN
+		{"plain", stock, "", tags{"team": "shop", "stage": "prod"}, 0, false},
+		{"stock", stock, role, tags{"aws:cloudformation:stack-name": "any"}, 1, true},
+		{"stock", stock, role, tags{"aws:cloudformation:stack-name": ""}, 1, true},
+		{"stock", stock, role, nil, 1, false},
+		{"stock", web, role, tags{"aws:cloudformation:stack-name": "any"}, 0, false},
+		{"bare", stock, "", tags{"note": ""}, 1, true},
+		{"bare", stock, "", tags{"note": "x"}, 1, false},
+		{"bare", stock, "", nil, 1, false},
+		{"other", stock, "", tags{"team": "shop", "stage": "prod"}, 0, false},
+	} {
+		read := 0
+		got, err := rules.Allows(c.namespace, c.group, c.role, func() (map[string]string, error) { read++; return c.tags, nil })
+		if got != c.want || err != nil || read != c.read {
+			t.Errorf("%s, %s, %q, %v: %v, %v, read %d times, want %v, read %d times", c.namespace, c.group, c.role, c.tags, got, err, read, c.want, c.read)
+		}
+	}
+}
+
+// Tags that cannot be read leave unknown what they decide, and nothing else.
+func TestTagsThatCannotBeRead(t *testing.T) {
+	rules, err := Parse([]byte(`[{namespaces: [shop, stock], tags: {team: "*"}}, {namespaces: [stock], targetGroups: ["*"]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	denied := errors.New("denied")
+	for namespace, want := range map[string]struct {
+		allowed bool
+		err     error
+	}{"shop": {false, denied}, "stock": {true, nil}, "other": {false, nil}} {
+		got, err := rules.Allows(namespace, web, "", func() (map[string]string, error) { return map[string]string{"team": "shop"}, denied })
+		if got != want.allowed || err != want.err {
+			t.Errorf("%s: %v, %v, want %v", namespace, got, err, want)
+		}
 	}
 }
 
@@ -84,11 +158,26 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		"text":                 "not a list of rules",
 		"- a":                  "not a list of rules",
 		"[{namespaces: [shop]": "not a list of rules",
-		"[{namespaces: [shop], targetGroup: ['*']}]":                   "targetGroup",
-		"[{namespaces: [shop], targetGroups: ['*'], tags: {team: a}}]": "tags",
-		"[{namespaces: [shop], namespaces: [a], targetGroups: ['*']}]": "namespaces",
+		"[{namespaces: [shop], targetGroup: ['*']}]":                             "targetGroup",
+		"[{namespaces: [shop], targetGroups: [], tags: {team: a}}]":              "rule 1: targetGroups is empty",
+		"[{namespaces: [shop], tags: {}}]":                                       "rule 1: tags is empty",
+		"[{namespaces: [shop], targetGroups: ['*'], tags: {}}]":                  "rule 1: tags is empty",
+		"[{namespaces: [shop], tags: [team]}]":                                   "not a list of rules",
+		"[{namespaces: [shop], tags: team=shop}]":                                "not a list of rules",
+		"[{namespaces: [shop], tags: {team: [a]}}]":                              "not a list of rules",
+		"[{namespaces: [shop], tags: {team: 5}}]":                                "not a list of rules",
+		"[{namespaces: [shop], tags: {team: true}}]":                             "not a list of rules",
+		"[{namespaces: [shop], tags: {team: }}]":                                 `the value of team is missing`,
+		"[{namespaces: [shop], tags: {team: a, team: b}}]":                       "team",
+		"[{namespaces: [shop], tags: {'': a}}]":                                  "tags: a key is empty",
+		"[{namespaces: [shop], tags: {'te*': a}}]":                               `the key "te*" has a wildcard`,
+		"[{namespaces: [shop], tags: {'te?m': a}}]":                              `the key "te?m" has a wildcard`,
+		"[{namespaces: [shop], tags: {'team!': a}}]":                             `"team!" is no key of a tag`,
+		"[{namespaces: [shop], tags: {" + strings.Repeat("ä", 129) + ": a}}]":    "a key has 129 characters",
+		"[{namespaces: [shop], tags: {team: " + strings.Repeat("ä", 257) + "}}]": "the value of team has 257 characters",
+		"[{namespaces: [shop], namespaces: [a], targetGroups: ['*']}]":           "namespaces",
 		"[{}]":                    "rule 1: namespaces is missing",
-		"[{namespaces: [shop]}]":  "rule 1: targetGroups is missing",
+		"[{namespaces: [shop]}]":  "rule 1: targetGroups and tags are missing",
 		"[{targetGroups: ['*']}]": "rule 1: namespaces is missing",
 		"[{namespaces: [], targetGroups: ['*']}]":                        "rule 1: namespaces is missing",
 		"[{namespaces: shop, targetGroups: ['*']}]":                      "not a list of rules",
@@ -99,7 +188,7 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		"[{namespaces: [shop], targetGroups: ['']}]":                     `targetGroups: "" is no ARN`,
 		"[{namespaces: [shop], targetGroups: ['*web*']}]":                `targetGroups: "*web*" is no ARN`,
 		"[{namespaces: [shop], targetGroups: ['*'], roles: [targets]}]":  `roles: "targets" is no ARN`,
-		"[{namespaces: [shop], targetGroups: ['*']}, {namespaces: [a]}]": "rule 2: targetGroups is missing",
+		"[{namespaces: [shop], targetGroups: ['*']}, {namespaces: [a]}]": "rule 2: targetGroups and tags are missing",
 		"[{namespaces: [shop], targetGroups: [[a]]}]":                    "not a list of rules",
 		"[{namespaces: [1.5], targetGroups: ['*']}]":                     "not a list of rules",
 	} {
@@ -121,13 +210,15 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("[{namespaces: [shop], targetGroups: ['arn:*']}]"), "shop", string(web))
 	f.Add([]byte("- {namespaces: ['*'], targetGroups: ['*'], roles: ['arn:?']}"), "a", "")
+	f.Add([]byte("[{namespaces: [shop], tags: {team: 'sh*'}}]"), "shop", "shop")
 	f.Fuzz(func(t *testing.T, content []byte, namespace, group string) {
 		rules, err := Parse(content)
 		if err != nil && rules != nil {
 			t.Error("rules beside an error")
 		}
-		if rules.Allows(namespace, ownership.GroupARN(group), "") && len(rules) == 0 {
-			t.Error("allowed by no rule")
+		allowed, err := rules.Allows(namespace, ownership.GroupARN(group), "", func() (map[string]string, error) { return map[string]string{"team": group}, nil })
+		if err != nil || allowed && len(rules) == 0 {
+			t.Error("allowed by no rule", err)
 		}
 	})
 }

@@ -20,14 +20,17 @@ func (r *Reconciler) Describe(ctx context.Context, made *v1beta1.TargetGroupBind
 }
 
 // lookUp finds the group of a binding, which may not be told of one that it may
-// not bind.
+// not bind. One that is named by its ARN is not even asked for before.
 func (r *Reconciler) lookUp(ctx context.Context, b *round, ref reference) (elb.Group, error) {
-	if err := r.permit(b, ownership.GroupARN(ref.ARN)); err != nil {
-		return elb.Group{}, err
+	if ref.ARN != "" {
+		if err := r.permit(ctx, b, ownership.GroupARN(ref.ARN)); err != nil {
+			return elb.Group{}, err
+		}
+		return r.group(ctx, b, ref)
 	}
 	group, err := r.group(ctx, b, ref)
 	if err != nil {
 		return elb.Group{}, err
 	}
-	return group, r.permit(b, group.ARN)
+	return group, r.permit(ctx, b, group.ARN)
 }

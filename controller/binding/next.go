@@ -22,7 +22,7 @@ func (r *Reconciler) next(ctx context.Context, b *round, err error) reconcile.Re
 	case err != nil && needsPerson[explain(err)]:
 		r.backoff.Forget(key)
 		r.tell(ctx, key, err, "waiting for a change")
-		return reconcile.Result{RequeueAfter: jitter(r.ComparePeriod)}
+		return reconcile.Result{RequeueAfter: r.untilTags(b, jitter(r.ComparePeriod))}
 	case err != nil:
 		r.tell(ctx, key, err, "pass ended early, and is tried again")
 		return reconcile.Result{RequeueAfter: r.retry(key)}
@@ -52,11 +52,11 @@ func (r *Reconciler) retry(key client.ObjectKey) time.Duration {
 // on, or the next comparison is due.
 func (r *Reconciler) wait(b *round) time.Duration {
 	key, now := client.ObjectKeyFromObject(b), r.Clock.Now()
-	failed := b.report.TooLarge != nil || b.report.Plan.Count(plan.Wait, plan.CallFailed, plan.Unreadable) > 0
+	failed := b.unsure() || b.report.TooLarge != nil || b.report.Plan.Count(plan.Wait, plan.CallFailed, plan.Unreadable) > 0
 	if !failed || b.called() {
 		r.backoff.Forget(key)
 	}
-	wait := b.state.nextCompare.Sub(now)
+	wait := r.untilTags(b, b.state.nextCompare.Sub(now))
 	if failed {
 		wait = min(wait, r.retry(key))
 	}

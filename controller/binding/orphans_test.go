@@ -49,6 +49,10 @@ func (g *group) Health(context.Context, ownership.GroupARN) (map[ownership.Targe
 	return nil, nil
 }
 
+func (g *group) Tags(context.Context, ownership.GroupARN, time.Duration) (elb.Tags, error) {
+	return elb.Tags{}, nil
+}
+
 func (g *group) Targets(context.Context, ownership.GroupARN) (map[ownership.Target]elb.Health, error) {
 	return nil, errors.New("no Pod waits")
 }

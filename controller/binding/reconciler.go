@@ -38,6 +38,8 @@ type Groups interface {
 	Group(context.Context, elb.GroupRef) (elb.Group, error)
 	// Health lists all targets of a group.
 	Health(context.Context, ownership.GroupARN) (map[ownership.Target]elb.State, error)
+	// Tags are those of a group, younger than the age.
+	Tags(ctx context.Context, group ownership.GroupARN, age time.Duration) (elb.Tags, error)
 	// Targets is Health with the reasons.
 	Targets(context.Context, ownership.GroupARN) (map[ownership.Target]elb.Health, error)
 }
@@ -240,7 +242,8 @@ type round struct {
 	kind      kind.Kind
 	policy    policy.Policy
 	heldUntil time.Time // when the first hold of an endpoint ends; zero if none does
-	forbidden error     // why the namespace may not bind the group
+	forbidden error     // why the namespace may not bind the group, or is not known to
+	tagsUntil time.Time // how long the tags count that allowed it or not; zero if none did
 	misread   error     // why the policy cannot be read
 	state     *state
 	began     time.Time

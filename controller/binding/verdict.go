@@ -82,7 +82,9 @@ func (b *round) ready() verdict {
 	}
 	switch failed := b.firstFailure(); {
 	case b.forbidden != nil:
-		return notReady(v1beta1.ReasonNotAllowed, b.forbidden.Error())
+		v := failure(b.forbidden)
+		v.message = summary + "; " + v.message
+		return v
 	case b.absent != nil:
 		return notReady(explain(b.absent), b.absent.Error())
 	case b.report.TooLarge != nil:

@@ -66,6 +66,7 @@ func (a *Accounts) make(role Role) *Client {
 		options: a.home.options,
 		lanes:   a.lanesOf(role.Account()),
 		outside: newOutsiders(),
+		tags:    newTagsRead(),
 		expired: cached.Invalidate,
 	}
 	c.options.Account, c.options.Role = role.Account(), role

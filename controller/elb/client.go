@@ -24,6 +24,7 @@ import (
 type API interface {
 	DescribeTargetGroups(context.Context, *elbv2.DescribeTargetGroupsInput, ...func(*elbv2.Options)) (*elbv2.DescribeTargetGroupsOutput, error)
 	DescribeTargetHealth(context.Context, *elbv2.DescribeTargetHealthInput, ...func(*elbv2.Options)) (*elbv2.DescribeTargetHealthOutput, error)
+	DescribeTags(context.Context, *elbv2.DescribeTagsInput, ...func(*elbv2.Options)) (*elbv2.DescribeTagsOutput, error)
 	RegisterTargets(context.Context, *elbv2.RegisterTargetsInput, ...func(*elbv2.Options)) (*elbv2.RegisterTargetsOutput, error)
 	DeregisterTargets(context.Context, *elbv2.DeregisterTargetsInput, ...func(*elbv2.Options)) (*elbv2.DeregisterTargetsOutput, error)
 }
@@ -56,6 +57,7 @@ type Client struct {
 	expired func() // forgets the credentials; nil for those that cannot be renewed
 
 	byARN, byName lookups
+	tags          tagsRead
 }
 
 // lanes are the rate limits of an account.
@@ -76,7 +78,7 @@ func New(api API, options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Client{api: api, options: options, lanes: newLanes(options.Limits), outside: newOutsiders()}
+	return &Client{api: api, options: options, lanes: newLanes(options.Limits), outside: newOutsiders(), tags: newTagsRead()}
 }
 
 // send makes one call within the budget of a call.

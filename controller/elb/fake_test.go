@@ -30,6 +30,7 @@ type fakeAPI struct {
 	group   types.TargetGroup
 	more    []types.TargetGroup
 	targets map[string]types.TargetHealthStateEnum // by ID:port
+	tags    map[string]string                      // of the group
 	zone    string                                 // that is listed
 	quota   int
 	bad     map[string]bool // by ID:port
@@ -112,6 +113,26 @@ func (f *fakeAPI) DescribeTargetHealth(ctx context.Context, _ *elbv2.DescribeTar
 			d.Target.AvailabilityZone = aws.String(f.zone)
 		}
 		out.TargetHealthDescriptions = append(out.TargetHealthDescriptions, d)
+	}
+	return out, nil
+}
+
+func (f *fakeAPI) DescribeTags(ctx context.Context, in *elbv2.DescribeTagsInput, _ ...func(*elbv2.Options)) (*elbv2.DescribeTagsOutput, error) {
+	if err := f.arrive(ctx, "DescribeTags", nil, in.ResourceArns...); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := &elbv2.DescribeTagsOutput{}
+	for _, asked := range in.ResourceArns {
+		if asked != aws.ToString(f.group.TargetGroupArn) {
+			return nil, &types.TargetGroupNotFoundException{}
+		}
+		d := types.TagDescription{ResourceArn: aws.String(asked)}
+		for key, value := range f.tags {
+			d.Tags = append(d.Tags, types.Tag{Key: aws.String(key), Value: aws.String(value)})
+		}
+		out.TagDescriptions = append(out.TagDescriptions, d)
 	}
 	return out, nil
 }

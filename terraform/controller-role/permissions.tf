@@ -51,11 +51,13 @@ data "aws_iam_policy_document" "permissions" {
     resources = [local.index_arn]
   }
 
-  # Neither of these takes a resource
+  # None of these takes a resource. DescribeTags is called only for rules of
+  # group tags (--allowed-groups)
   # (https://docs.aws.amazon.com/service-authorization/latest/reference/list_awselasticloadbalancingv2.html).
   statement {
     sid = "ReadTargetGroups"
     actions = [
+      "elasticloadbalancing:DescribeTags",
       "elasticloadbalancing:DescribeTargetGroups",
       "elasticloadbalancing:DescribeTargetHealth",
     ]

@@ -17,7 +17,12 @@ import (
 // allows are rules that let one namespace bind one pattern of groups.
 func (s *site) allows(namespace, groups string) allow.Rules {
 	s.t.Helper()
-	rules, err := allow.Parse([]byte("[{namespaces: [" + namespace + "], targetGroups: ['" + groups + "']}]"))
+	return s.rules("[{namespaces: [" + namespace + "], targetGroups: ['" + groups + "']}]")
+}
+
+func (s *site) rules(text string) allow.Rules {
+	s.t.Helper()
+	rules, err := allow.Parse([]byte(text))
 	s.Expect(err).NotTo(HaveOccurred())
 	return rules
 }

@@ -194,18 +194,30 @@ func describe(s TargetStatus) healthDescription {
 	return d
 }
 
-// describeTags knows the groups, but no tags.
+// maxTagged is the number of ARNs that one DescribeTags takes (API reference).
+const maxTagged = 20
+
 func describeTags(a *account, f form, _ time.Time) (any, *Error) {
+	type tag struct{ Key, Value string }
 	type description struct {
 		ResourceArn string
-		Tags        empty
+		Tags        list[tag]
+	}
+	arns := f.list("ResourceArns")
+	if len(arns) > maxTagged {
+		return nil, validationError("Cannot have more than %d resource ARNs in a call", maxTagged)
 	}
 	var result struct{ TagDescriptions list[description] }
-	for _, arn := range f.list("ResourceArns") {
-		if _, err := a.group(arn); err != nil {
+	for _, arn := range arns {
+		g, err := a.group(arn)
+		if err != nil {
 			return nil, err
 		}
-		result.TagDescriptions.Members = append(result.TagDescriptions.Members, description{ResourceArn: arn})
+		d := description{ResourceArn: arn}
+		for _, key := range slices.Sorted(maps.Keys(g.settings.Tags)) {
+			d.Tags.Members = append(d.Tags.Members, tag{key, g.settings.Tags[key]})
+		}
+		result.TagDescriptions.Members = append(result.TagDescriptions.Members, d)
 	}
 	return result, nil
 }

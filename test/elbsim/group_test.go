@@ -3,6 +3,7 @@ package elbsim_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,8 @@ import (
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	. "github.com/onsi/gomega"
+
+	"target-ownership-controller/test/elbsim"
 )
 
 var ctx = context.Background()
@@ -162,6 +165,13 @@ func TestTagsAndLimits(t *testing.T) {
 	b.Expect(tags.TagDescriptions).To(HaveLen(1))
 	b.Expect(tags.TagDescriptions[0].ResourceArn).To(HaveValue(Equal(b.arn)))
 	b.Expect(tags.TagDescriptions[0].Tags).To(BeEmpty())
+
+	b.Expect(b.ConfigureGroup(b.arn, func(s *elbsim.Settings) { s.Tags = map[string]string{"team": "shop", "a": ""} })).To(Succeed())
+	tags, err = b.elb.DescribeTags(ctx, &elbv2.DescribeTagsInput{ResourceArns: []string{b.arn}})
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(tags.TagDescriptions[0].Tags).To(Equal([]types.Tag{{Key: aws.String("a"), Value: aws.String("")}, {Key: aws.String("team"), Value: aws.String("shop")}}))
+	_, err = b.elb.DescribeTags(ctx, &elbv2.DescribeTagsInput{ResourceArns: slices.Repeat([]string{b.arn}, 21)})
+	b.Expect(code(err)).To(Equal("ValidationError"))
 
 	limits, err := b.elb.DescribeAccountLimits(ctx, &elbv2.DescribeAccountLimitsInput{})
 	b.Expect(err).NotTo(HaveOccurred())

@@ -1,6 +1,7 @@
 package elbsim
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -40,10 +41,10 @@ func (a *account) health(g *group, r *registration, now time.Time) Health {
 func (a *account) statuses(g *group, now time.Time) []TargetStatus {
 	g.forgetDrained(now)
 	all := make([]TargetStatus, 0, len(g.targets))
-	for _, r := range g.targets {
+	for _, key := range slices.Sorted(maps.Keys(g.targets)) {
+		r := g.targets[key]
 		all = append(all, TargetStatus{r.target, a.health(g, r, now)})
 	}
-	slices.SortFunc(all, compareStatus)
 	return all
 }
 

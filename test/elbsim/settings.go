@@ -40,6 +40,9 @@ type Settings struct {
 	// Target.NotInUse, as in a group that no load balancer uses.
 	Unused bool
 
+	// Tags of the group.
+	Tags map[string]string
+
 	// VPCCIDRs are the address ranges of the group's VPC. An IP target outside
 	// of them needs an Availability Zone or "all", and a zone if the group is
 	// one of an Application Load Balancer with cross-zone load balancing off;

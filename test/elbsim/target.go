@@ -1,7 +1,6 @@
 package elbsim
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -65,5 +64,3 @@ type Health struct {
 	Reason      types.TargetHealthReasonEnum `json:",omitempty"`
 	Description string                       `json:",omitempty"`
 }
-
-func compareStatus(a, b TargetStatus) int { return cmp.Compare(a.Target.Key(), b.Target.Key()) }

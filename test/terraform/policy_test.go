@@ -96,6 +96,7 @@ func TestRoleAllowsNoMoreThanItsTableAndGroups(t *testing.T) {
 		"dynamodb:PutItem":                          {tableARN},
 		"dynamodb:DeleteItem":                       {tableARN},
 		"dynamodb:Query":                            resources["dynamodb:Query"], // below, in any order
+		"elasticloadbalancing:DescribeTags":         {"*"},
 		"elasticloadbalancing:DescribeTargetGroups": {"*"},
 		"elasticloadbalancing:DescribeTargetHealth": {"*"},
 		"elasticloadbalancing:RegisterTargets":      {groupARN},
