@@ -16,22 +16,26 @@ import (
 	"target-ownership-controller/test/table/lean"
 )
 
-// The contract of stores runs on it in test/stores. Beyond that, a condition or a
-// parameter that it does not know must not pass for one that holds.
-func TestWhatItDoesNotKnowItRefuses(t *testing.T) {
-	g := NewWithT(t)
+// serve starts a server with the ownership table.
+func serve(t *testing.T) *dynamodb.Client {
+	t.Helper()
 	server := httptest.NewServer(lean.New())
 	t.Cleanup(server.Close)
 	client := dynamodb.New(dynamodb.Options{
 		Region: "eu-west-1", BaseEndpoint: aws.String(server.URL), Retryer: aws.NopRetryer{},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	})
-	g.Expect(dynamo.Create(t.Context(), client, dynamo.Definition("records"))).To(Succeed())
+	NewWithT(t).Expect(dynamo.Create(t.Context(), client, dynamo.Definition("records"))).To(Succeed())
+	return client
+}
 
+// The contract of stores runs on it in test/stores. Beyond that, a condition or a
+// parameter that it does not know must not pass for one that holds.
+func TestWhatItDoesNotKnowItRefuses(t *testing.T) {
+	g := NewWithT(t)
+	client := serve(t)
 	put := func(change func(*dynamodb.PutItemInput)) string {
-		input := &dynamodb.PutItemInput{TableName: aws.String("records"), Item: map[string]types.AttributeValue{
-			"targetGroup": &types.AttributeValueMemberS{Value: "web"}, "owner": &types.AttributeValueMemberS{Value: "a"},
-		}}
+		input := &dynamodb.PutItemInput{TableName: aws.String("records"), Item: keys("a")}
 		change(input)
 		_, err := client.PutItem(t.Context(), input)
 		return code(err)
@@ -52,6 +56,32 @@ func TestWhatItDoesNotKnowItRefuses(t *testing.T) {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":0": &types.AttributeValueMemberS{Value: "a"}},
 	})
 	g.Expect(code(err)).To(Equal("ValidationException"), "a query without its hash key")
+}
+
+func TestAPageHasNoMoreThanIsAskedFor(t *testing.T) {
+	g := NewWithT(t)
+	client := serve(t)
+	for _, owner := range []string{"a", "b"} {
+		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("records"), Item: keys(owner)})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	for at, want := range []string{"a", "b"} {
+		input := &dynamodb.QueryInput{
+			TableName: aws.String("records"), KeyConditionExpression: aws.String("(#0 = :0) AND (#1 >= :1)"), Limit: aws.Int32(1),
+			ExpressionAttributeNames:  map[string]string{"#0": "targetGroup", "#1": "owner"},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":0": keys("")["targetGroup"], ":1": keys(want)["owner"]},
+		}
+		out, err := client.Query(t.Context(), input)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(out.Items).To(Equal([]map[string]types.AttributeValue{keys(want)}))
+		g.Expect(len(out.LastEvaluatedKey) > 0).To(Equal(at == 0))
+	}
+}
+
+func keys(owner string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{
+		"targetGroup": &types.AttributeValueMemberS{Value: "web"}, "owner": &types.AttributeValueMemberS{Value: owner},
+	}
 }
 
 func code(err error) string {
