@@ -13,7 +13,7 @@ type line struct{ unit, name string }
 var charts = []chart{
 	{
 		file: "start.png", title: "One controller: starts", x: "bindings of 100 targets", y: "seconds", benchmark: "Scale",
-		lines: []line{{"s-first-start", "first start, until all are registered"}, {"s-cold-start", "start with records, until all are compared"}, {"s-cold-start-processor", "of that, its own processor time"}},
+		lines: []line{{"s-first-start", "first start, until all are registered"}, {"s-cold-start", "start with records, until all are compared"}, {"s-cold-start-processor", "its own processor time, on two cores"}},
 	},
 	{
 		file: "memory.png", title: "One controller: resident memory", x: "bindings of 100 targets", y: "MB", benchmark: "Scale",
