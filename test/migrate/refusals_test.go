@@ -67,7 +67,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		"shop/rules":     "spec.networking: LBC takes the security group rules back when its binding goes; add rules of your own, and remove the field",
 		"shop/kept":      "it has the finalizer example.com/keep, so that it would not go at once",
 		"shop/elsewhere": "there is a SharedTargetGroupBinding of that name with another spec",
-		"shop/account":   "spec.iamRoleArnToAssume: targetctl has no credentials of the group's account; make a binding of the new kind, wait until it is Ready, and take LBC's away by hand",
+		"shop/account":   "spec.iamRoleArnToAssume: give --group-role arn:aws:iam::111122223333:role/targets, or another role of account 111122223333 that you may assume",
 		"shop/deleted":   "it is being deleted: LBC takes its targets out",
 	}))
 

@@ -208,13 +208,20 @@ func (w *world) manage(options ctrl.Options, add func(ctrl.Manager) error) (stop
 // ours runs this controller.
 func (w *world) ours(kinds ...kind.Kind) (stop func()) {
 	w.t.Helper()
+	return w.oursWith(func(*controller.Options) {}, kinds...)
+}
+
+func (w *world) oursWith(edit func(*controller.Options), kinds ...kind.Kind) (stop func()) {
+	w.t.Helper()
 	limit := elb.Limit{PerSecond: 1000, Burst: 1000}
 	return w.manage(ctrl.Options{}, func(mgr ctrl.Manager) error {
-		return controller.Setup(w.t.Context(), mgr, controller.Options{
+		o := controller.Options{
 			Table:     w.store,
 			Groups:    elb.New(w.sim.Client(east), elb.Options{Region: table.Region, Limits: elb.Limits{Reads: limit, Mutations: limit}}),
 			ClusterID: east, Version: "test", ComparePeriod: 5 * time.Minute, HeartbeatPeriod: 5 * time.Second, Workers: 2, Kinds: kinds,
-		})
+		}
+		edit(&o)
+		return controller.Setup(w.t.Context(), mgr, o)
 	})
 }
 

@@ -109,7 +109,7 @@ func (b *bench) reading(stdin io.Reader, line ...string) (code int, stdout, stde
 	var out, errs bytes.Buffer
 	a := &app{
 		Streams: Streams{In: stdin, Out: &out, Err: &errs},
-		connect: func(_ context.Context, s awsconfig.Site) (*site, error) {
+		connect: func(_ context.Context, s awsconfig.Site, _ roles) (*site, error) {
 			return &site{
 				region: "eu-west-1", table: b.table, history: b.table, groups: b.health, examine: b.examine,
 				verify: func(context.Context) error { return b.tables[s.Table] },

@@ -23,7 +23,7 @@ func (a *app) clusters() *cobra.Command {
 			if err := notNegative("watch-for", watch); err != nil {
 				return err
 			}
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func (a *app) clusterShow() *cobra.Command {
 			if err := notNegative("watch-for", watch); err != nil {
 				return err
 			}
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}

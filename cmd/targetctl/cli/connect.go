@@ -38,8 +38,12 @@ type groups interface {
 }
 
 // connect makes no call to the table or the load balancer.
-func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
+func connect(ctx context.Context, s awsconfig.Site, r roles) (*site, error) {
 	c, err := awsconfig.Load(ctx, s.Region, "targetctl", logging.Nop{})
+	if err != nil {
+		return nil, err
+	}
+	reached, err := reachable(s, c, r)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func connect(ctx context.Context, s awsconfig.Site) (*site, error) {
 		region:  c.Region,
 		table:   store,
 		history: store,
-		groups:  elb.New(s.ELBv2(c), elb.Options{Region: c.Region}),
+		groups:  reached,
 		verify:  store.Verify,
 		create:  func(ctx context.Context) error { return dynamo.Create(ctx, table, dynamo.Definition(s.Table)) },
 	}

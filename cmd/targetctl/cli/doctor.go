@@ -70,7 +70,7 @@ func (a *app) examine(ctx context.Context, look examining) error {
 	if err := look.validate(); err != nil {
 		return err
 	}
-	s, err := a.connect(ctx, a.site)
+	s, err := a.connect(ctx, a.site, a.roles)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (a *app) clusterDrain() *cobra.Command {
 			if err := errors.Join(notNegative("floor", d.floor), notNegative("timeout", d.timeout)); err != nil {
 				return err
 			}
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (a *app) clusterUndrain() *cobra.Command {
 		Short: "Let a cluster that was drained or retired register its targets again",
 		Args:  arguments("CLUSTER"),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func (a *app) history() *cobra.Command {
 				}
 				query.Target = target
 			}
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}

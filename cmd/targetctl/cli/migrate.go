@@ -78,7 +78,7 @@ func (a *app) move(use, direction string, back bool, short, long string) *cobra.
 
 // migration shows the plan and carries it out.
 func (a *app) migration(ctx context.Context, l moving) error {
-	s, err := a.connect(ctx, a.site)
+	s, err := a.connect(ctx, a.site, a.roles)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *app) migration(ctx context.Context, l moving) error {
 	}
 	l.options.Force = l.force
 	m := &migrate.Migration{
-		Cluster: cluster, Table: s.table, Groups: s, Options: l.options, Version: "targetctl", Tell: a.tell(ctx, s),
+		Cluster: cluster, Table: s.table, Groups: s, Reaches: a.roles.reach, Options: l.options, Version: "targetctl", Tell: a.tell(ctx, s),
 		Say: func(line string) { fmt.Fprintln(a.Err, line) },
 	}
 	plan := m.Plan

@@ -18,7 +18,7 @@ func (a *app) owners() *cobra.Command {
 		Long:  "Show who owns which targets of a target group, given by its ARN or its name,\nhow healthy they are, and which targets no record names.",
 		Args:  arguments("GROUP"),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (a *app) explain() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}

@@ -67,7 +67,7 @@ func (a *app) release() *cobra.Command {
 
 // leave has the targets of a cluster that is gone leave.
 func (a *app) leave(ctx context.Context, l leaving) error {
-	s, err := a.connect(ctx, a.site)
+	s, err := a.connect(ctx, a.site, a.roles)
 	if err != nil {
 		return err
 	}

@@ -37,9 +37,10 @@ type Streams struct {
 type app struct {
 	Streams
 	site    awsconfig.Site
+	roles   roles
 	output  string
 	started bool // the command line was understood
-	connect func(context.Context, awsconfig.Site) (*site, error)
+	connect func(context.Context, awsconfig.Site, roles) (*site, error)
 	// kubernetes is for migrate alone: the API of a kubeconfig and a context.
 	kubernetes func(kubeconfig, context string) (client.Client, error)
 	now        func() time.Time
@@ -142,11 +143,15 @@ func (a *app) root(version, program string) *cobra.Command {
 		if err := a.site.Validate(); err != nil {
 			return err
 		}
+		if _, err := a.roles.byAccount(); err != nil {
+			return err
+		}
 		a.started = true
 		return nil
 	}
 	flags := root.PersistentFlags()
 	a.site.Bind(flags)
+	a.roles.bind(flags)
 	flags.StringVarP(&a.output, "output", "o", formats[0], "table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	// No argument is a file, and names of clusters and groups would take calls.

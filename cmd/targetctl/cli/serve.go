@@ -28,7 +28,7 @@ func (a *app) serve(version string) *cobra.Command {
 			if err != nil {
 				return usageError{fmt.Errorf("--listen: %q is not HOST:PORT or :PORT", listen)}
 			}
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func serves(t *testing.T, listen string, warns bool) {
 	go func() {
 		a := &app{
 			Streams: Streams{Out: io.Discard, Err: said},
-			connect: func(context.Context, awsconfig.Site) (*site, error) {
+			connect: func(context.Context, awsconfig.Site, roles) (*site, error) {
 				return &site{table: b.table, history: b.table, groups: b.health}, nil
 			},
 		}

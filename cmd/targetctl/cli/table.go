@@ -37,7 +37,7 @@ func (a *app) tableCheck() *cobra.Command {
 		Short: "Check that the table is there, active, in one region, and has the keys and the index",
 		Args:  arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func (a *app) tableCreate() *cobra.Command {
 			"In production the Terraform module creates it, with backups and protection\nagainst deletion.",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.connect(c.Context(), a.site)
+			s, err := a.connect(c.Context(), a.site, a.roles)
 			if err != nil {
 				return err
 			}

@@ -60,6 +60,9 @@ type Migration struct {
 	Cluster client.Client
 	Table   admin.Table
 	Groups  Groups
+	// Reaches reports whether Groups has a role for the groups of an account; nil
+	// if it has none.
+	Reaches func(account string) bool
 	Options
 	Version string
 	// Say is called with each step, for people.

@@ -162,8 +162,6 @@ func (m *Migration) takeable(ctx context.Context, s *subject) error {
 		return fmt.Errorf("it is being deleted: LBC takes its targets out")
 	case len(s.old.OwnerReferences) > 0:
 		return fmt.Errorf("it belongs to %s %s, which would make it again", s.old.OwnerReferences[0].Kind, s.old.OwnerReferences[0].Name)
-	case s.old.Spec.IamRoleArnToAssume != "":
-		return fmt.Errorf("spec.iamRoleArnToAssume: targetctl has no credentials of the group's account; make a binding of the new kind, wait until it is Ready, and take LBC's away by hand")
 	case s.twin != nil && !s.alike():
 		return fmt.Errorf("there is a SharedTargetGroupBinding of that name with another spec")
 	case s.twin != nil && !s.twin.DeletionTimestamp.IsZero() && m.Kind.Shared:

@@ -103,6 +103,9 @@ func (m *Migration) subjects(ctx context.Context) ([]*subject, error) {
 // look reads what is known of the binding outside of it.
 func (m *Migration) look(ctx context.Context, s *subject) error {
 	spec := s.spec().Spec
+	if err := m.reachable(spec); err != nil {
+		return err
+	}
 	ref := elb.GroupRef{ARN: spec.TargetGroupARN}
 	if ref.ARN == "" {
 		ref.Name = spec.TargetGroupName
@@ -122,6 +125,21 @@ func (m *Migration) look(ctx context.Context, s *subject) error {
 	}
 	s.want, err = m.wanted(ctx, s)
 	return err
+}
+
+// reachable says what is missing for a group that a role reaches. The role of the
+// binding is for its controller: whoever migrates may have another one.
+func (m *Migration) reachable(spec v1beta1.TargetGroupBindingSpec) error {
+	account := elb.Role{ARN: spec.IamRoleArnToAssume}.Account()
+	switch {
+	case spec.IamRoleArnToAssume == "":
+		return nil
+	case m.Reaches == nil || !m.Reaches(account):
+		return fmt.Errorf("spec.iamRoleArnToAssume: give --group-role %s, or another role of account %s that you may assume", spec.IamRoleArnToAssume, account)
+	case spec.TargetGroupARN == "":
+		return errors.New("spec.targetGroupARN is missing, by which a group of another account is found")
+	}
+	return nil
 }
 
 // records are all of the group. One that cannot be read may name anything.
