@@ -23,7 +23,7 @@ type roles struct {
 
 func (r *roles) bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&r.arns, "group-role", nil, "ARN of a role to assume for the target groups of its account; one for each account but that of the credentials")
-	f.StringVar(&r.externalID, "group-external-id", "", "external ID that the trust policies of these roles ask for")
+	f.StringVar(&r.externalID, "group-external-id", "", "external ID that the trust policies of the roles of --group-role ask for")
 }
 
 // byAccount are the roles, one for each account.
