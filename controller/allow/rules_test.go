@@ -143,7 +143,7 @@ func TestTagsThatCannotBeRead(t *testing.T) {
 		err     error
 	}{"shop": {false, denied}, "stock": {true, nil}, "other": {false, nil}} {
 		got, err := rules.Allows(namespace, web, "", func() (map[string]string, error) { return map[string]string{"team": "shop"}, denied })
-		if got != want.allowed || err != want.err {
+		if got != want.allowed || !errors.Is(err, want.err) {
 			t.Errorf("%s: %v, %v, want %v", namespace, got, err, want)
 		}
 	}
