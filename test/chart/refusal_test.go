@@ -50,6 +50,8 @@ var refused = []struct{ set, message string }{
 	{"loadBalancerControllerLeases={}", "at '/loadBalancerControllerLeases/0': '' does not match pattern"},
 	{"loadBalancerControllerLeases={a/b/c}", "at '/loadBalancerControllerLeases/0': 'a/b/c' does not match pattern"},
 	{"allowedTargetGroups[0].namespaces={shop}", "at '/allowedTargetGroups/0': missing property 'targetGroups'"},
+	{"allowedTargetGroups[0].namespaces={shop},allowedTargetGroups[0].tags.team=5", "at '/allowedTargetGroups/0/tags/team': got number, want string"},
+	{"allowedTargetGroups[0].namespaces={shop},allowedTargetGroups[0].tags.te*m=x", "invalid propertyName 'te*m'"},
 	{"allowedTargetGroups[0].namespaces={shop},allowedTargetGroups[0].targetGroups={web}", "at '/allowedTargetGroups/0/targetGroups/0': 'web' does not match pattern"},
 	{"replicas=two", "at '/replicas': got string, want integer"},
 	{"image.digest=latest", "at '/image/digest': 'latest' does not match pattern"},
