@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	otlptrace "go.opentelemetry.io/proto/otlp/trace/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"target-ownership-controller/controller/binding"
 	"target-ownership-controller/controller/elb"
@@ -152,11 +153,13 @@ func TestTraceOfAnOrphan(t *testing.T) {
 	w.Expect(orphan.Failure).To(BeEmpty())
 }
 
-// A record whose binding is there is looked into and left alone.
+// A record whose binding is there, and not in the cache yet, is looked into and
+// left alone.
 func TestTraceOfNoOrphan(t *testing.T) {
 	c := collector.Start(t)
 	w := newWorld(t, c.URL, 1)
 	w.passes()
+	w.config.Client = fake.NewClientBuilder().WithScheme(w.kubernetes.Scheme()).Build()
 	w.restarts()
 	ctx, cancel := context.WithCancel(t.Context())
 	swept := make(chan error, 1)
