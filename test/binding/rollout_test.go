@@ -25,7 +25,10 @@ func (w *world) clockRuns() {
 	const tick = 10 * time.Millisecond
 	ticker := time.NewTicker(tick)
 	w.t.Cleanup(ticker.Stop)
+	ended := make(chan struct{})
+	w.t.Cleanup(func() { <-ended })
 	go func() {
+		defer close(ended)
 		for {
 			select {
 			case <-w.t.Context().Done():
@@ -70,10 +73,12 @@ func TestARolloutWaitsForTheLoadBalancer(t *testing.T) {
 	east.eventuallyReady("web", "Reconciled")
 
 	w.Expect(web.Scale(t.Context(), rolled)).To(Succeed())
-	first := w.sim.Registered(w.group.ARN)
-	w.Expect(first).To(HaveLen(rolled))
+	w.Expect(w.sim.Registered(w.group.ARN)).To(HaveLen(rolled))
 	least := w.leastHealthy()
 	w.Expect(web.Restart(t.Context())).To(Succeed())
-	w.Eventually(func() []string { return w.sim.Registered(w.group.ARN) }).Should(And(HaveLen(rolled), Not(ContainElements(first))))
+	replaced, err := web.Addresses(t.Context()) // the old ones may be among them, of new Pods
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(replaced).To(HaveLen(rolled))
+	w.eventuallyGroup(at8080(replaced...)...)
 	w.Expect(least.Load()).To(BeNumerically(">=", rolled-mayBeAway))
 }
