@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"gomodules.xyz/jsonpatch/v2"
@@ -43,7 +44,7 @@ func (d *defaults) Handle(ctx context.Context, req admission.Request) admission.
 	if req.Operation == admissionv1.Update {
 		before, err := d.decode(req.OldObject)
 		if err != nil {
-			return admission.Allowed("") // from before the schema had the field
+			return admission.Allowed("") // nothing to keep is known
 		}
 		return admission.Patched("", fill(b.Spec, before.Spec)...)
 	}
@@ -97,14 +98,27 @@ func specOf(g elb.Group) v1beta1.TargetGroupBindingSpec {
 // fill adds the fields that a spec lacks. The object is not written anew: it may
 // have fields that this version does not know.
 func fill(spec, from v1beta1.TargetGroupBindingSpec) []jsonpatch.Operation {
+	if spec.ServiceRef.Name == "" {
+		return nil // there may be no spec to add to, and the schema refuses it
+	}
 	var added []jsonpatch.Operation
 	add := func(missing bool, field string, value any) {
 		if missing {
 			added = append(added, jsonpatch.NewOperation("add", "/spec/"+field, value))
 		}
 	}
-	add(spec.TargetType == nil && from.TargetType != nil, "targetType", from.TargetType)
+	add(spec.TargetType == nil && from.TargetType != nil && !excludes(spec, *from.TargetType), "targetType", from.TargetType)
 	add(spec.IPAddressType == nil && from.IPAddressType != nil, "ipAddressType", from.IPAddressType)
 	add(spec.VpcID == "" && from.VpcID != "", "vpcID", from.VpcID)
 	return added
+}
+
+// excludes reports whether the schema refuses a target type beside another field
+// of the spec. The condition of the binding says so in better words.
+func excludes(spec v1beta1.TargetGroupBindingSpec, t v1beta1.TargetType) bool {
+	if t == v1beta1.TargetTypeIP {
+		return spec.NodeSelector != nil
+	}
+	quic := spec.TargetGroupProtocol != nil && slices.Contains([]v1beta1.Protocol{v1beta1.ProtocolQUIC, v1beta1.ProtocolTCPQUIC}, *spec.TargetGroupProtocol)
+	return spec.IamRoleArnToAssume != "" || quic
 }

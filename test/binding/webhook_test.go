@@ -169,6 +169,8 @@ func TestNewBindingsGetTheirDefaults(t *testing.T) {
 		"by-name":        {kind.TargetGroupBinding, []edit{toGroup("", "web")}, "ip ipv4 vpc-0123456789abcdef0", ""},
 		"of-nodes":       {kind.TargetGroupBinding, []edit{toGroup(nodes.ARN, "")}, "instance ipv4 vpc-0123456789abcdef0", ""},
 		"odd-vpc":        {kind.TargetGroupBinding, []edit{toGroup(odd.ARN, "")}, "ip ipv4 -", ""},
+		"node-selector":  {kind.TargetGroupBinding, []edit{func(b *v1beta1.TargetGroupBinding) { b.Spec.NodeSelector = &metav1.LabelSelector{} }}, "- ipv4 vpc-0123456789abcdef0", ""},
+		"quic":           {kind.TargetGroupBinding, []edit{toGroup(nodes.ARN, ""), func(b *v1beta1.TargetGroupBinding) { b.Spec.TargetGroupProtocol = new(v1beta1.ProtocolQUIC) }}, "- ipv4 vpc-0123456789abcdef0", ""},
 		"beside":         {kind.SharedTargetGroupBinding, nil, "ip ipv4 vpc-0123456789abcdef0", ""},
 		"as-it-says":     {kind.TargetGroupBinding, []edit{withType(v1beta1.TargetTypeInstance)}, "instance ipv4 vpc-0123456789abcdef0", ""},
 		"group-missing":  {kind.TargetGroupBinding, []edit{toGroup(ofNobody, "")}, "- - -", "defaults are not filled in, and not needed: spec.targetGroupARN: look up target group"},
