@@ -3,8 +3,8 @@ package readiness
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
+	"time"
 
 	"gomodules.xyz/jsonpatch/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -23,14 +23,20 @@ type Injector struct {
 	Decoder admission.Decoder
 }
 
+// listTimeout bounds the wait for a cache that is not filled yet. The Pod waits.
+const listTimeout = 3 * time.Second
+
 // Handle implements admission.Handler. A Pod is let in also when its gates cannot
-// be found: it would be missing more than they are.
+// be found: a missing gate does less harm than a missing Pod.
 func (i *Injector) Handle(ctx context.Context, req admission.Request) admission.Response {
 	var pod corev1.Pod
-	if err := i.Decoder.DecodeRaw(req.Object, &pod); err != nil {
-		return admission.Errored(http.StatusBadRequest, err) // the API server sends no such Pod
+	err := i.Decoder.DecodeRaw(req.Object, &pod)
+	var wanted []corev1.PodConditionType
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, listTimeout)
+		defer cancel()
+		wanted, err = i.gates(ctx, req.Namespace, pod.Labels)
 	}
-	wanted, err := i.gates(ctx, req.Namespace, pod.Labels)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "a pod gets no readiness gates", "pod", pod.Name, "generateName", pod.GenerateName)
 		return admission.Allowed("").WithWarnings(fmt.Sprintf("the Pod gets no readiness gates for its targets: %v", err))
