@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -26,11 +27,14 @@ import (
 const settle = 10 * time.Second
 
 // certificates keeps a certificate in the Secret, and its authority in the
-// configuration of the webhooks. Only the leader does.
+// configuration of the webhooks. The leader renews it. While there is none that
+// serves, every replica makes one: the leader may be of a time before there were
+// webhooks, and wait to be replaced until another replica is ready.
 type certificates struct {
 	client        client.Client
 	live          client.Reader // a Secret that is overwritten has to be the present one
 	clock         clock.PassiveClock
+	elected       <-chan struct{} // closed once this replica leads
 	secret        types.NamespacedName
 	configuration string
 
@@ -43,6 +47,7 @@ func (c *certificates) setupWithManager(mgr ctrl.Manager) error {
 		return []reconcile.Request{{NamespacedName: c.secret}}
 	})
 	return ctrl.NewControllerManagedBy(mgr).Named("webhook-certificate").
+		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
 		Watches(&corev1.Secret{}, all).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, all).
 		Complete(c)
@@ -65,6 +70,10 @@ func (c *certificates) Reconcile(ctx context.Context, _ reconcile.Request) (reco
 		c.next = nil
 		return c.wait(ctx, configuration, present)
 	}
+	if !c.leads() && present.check(hosts, now) == nil {
+		c.next = nil
+		return reconcile.Result{RequeueAfter: lookAgain}, nil
+	}
 	if c.next.check(hosts, now.Add(spare)) != nil {
 		if c.next, err = issue(hosts, present); err != nil {
 			return reconcile.Result{}, err
@@ -78,6 +87,18 @@ func (c *certificates) Reconcile(ctx context.Context, _ reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: left}, nil
 	}
 	return reconcile.Result{}, c.show(ctx, secret)
+}
+
+// lookAgain is when a replica that does not lead sees whether it does by then.
+const lookAgain = time.Minute
+
+func (c *certificates) leads() bool {
+	select {
+	case <-c.elected:
+		return true
+	default:
+		return false
+	}
 }
 
 // read finds the two objects, which the installation makes. Without one of them

@@ -30,6 +30,9 @@ type leader struct {
 	fails error // each write of the Secret, with this
 }
 
+// leading is of a replica that leads.
+var leading = func() <-chan struct{} { c := make(chan struct{}); close(c); return c }()
+
 var secretKey = client.ObjectKey{Namespace: "system", Name: SecretName}
 
 func newLeader(t *testing.T, objects ...client.Object) *leader {
@@ -43,7 +46,7 @@ func newLeader(t *testing.T, objects ...client.Object) *leader {
 			return c.Update(ctx, o, options...)
 		},
 	}).Build()
-	l.certificates = &certificates{client: api, live: api, clock: l.clock, secret: secretKey, configuration: ConfigurationName}
+	l.certificates = &certificates{client: api, live: api, clock: l.clock, elected: leading, secret: secretKey, configuration: ConfigurationName}
 	return l
 }
 
@@ -177,7 +180,7 @@ func TestALeaderThatEndsWhileItRenews(t *testing.T) {
 	l.accepted()
 
 	l.fails = nil
-	l.certificates = &certificates{client: l.client, live: l.live, clock: l.clock, secret: l.secret, configuration: l.configuration}
+	l.certificates = &certificates{client: l.client, live: l.live, clock: l.clock, elected: leading, secret: l.secret, configuration: l.configuration}
 	again, err := l.reconciles()
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(again).To(Equal(settle))
@@ -187,6 +190,30 @@ func TestALeaderThatEndsWhileItRenews(t *testing.T) {
 	l.Expect(err).NotTo(HaveOccurred())
 	l.accepted()
 	l.Expect(l.shown().check([]string{"webhooks.system.svc"}, l.clock.Now().Add(spare))).To(Succeed())
+}
+
+// A replica that does not lead leaves the renewal to the one that does, and waits
+// for nobody where no certificate serves: the leader may know of no webhooks.
+func TestAReplicaThatDoesNotLead(t *testing.T) {
+	l := newLeader(t, installed()...)
+	l.elected = make(chan struct{})
+	_, err := l.reconciles()
+	l.Expect(err).NotTo(HaveOccurred())
+	l.accepted()
+
+	l.ages(spare - time.Hour)
+	old, trusted := l.shown(), l.trusts()
+	again, err := l.reconciles()
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(again).To(Equal(lookAgain))
+	l.Expect(l.shown()).To(Equal(old))
+	l.Expect(l.trusts()).To(Equal(trusted))
+
+	l.elected = leading
+	again, err = l.reconciles()
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(again).To(Equal(settle))
+	l.Expect(l.trusts()).NotTo(Equal(trusted))
 }
 
 // What nobody accepts any more is replaced at once.

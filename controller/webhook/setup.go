@@ -63,10 +63,10 @@ func (o Options) Caches() map[client.Object]cache.ByObject {
 }
 
 // Setup adds the webhooks to a manager whose cache has [Options.Caches]. Every
-// replica serves them, and is ready once it can; the leader keeps the
+// replica serves them, and is ready once it can; the leader renews the
 // certificate. With gates, Pods get readiness gates.
 func Setup(ctx context.Context, mgr manager.Manager, o Options, served []Served, gates bool) error {
-	keeper := &certificates{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, secret: o.Secret, configuration: o.Configuration}
+	keeper := &certificates{client: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, elected: mgr.Elected(), secret: o.Secret, configuration: o.Configuration}
 	if err := keeper.setupWithManager(mgr); err != nil {
 		return err
 	}
@@ -78,14 +78,14 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options, served []Served,
 	var kinds []kind.Kind
 	decoder := admission.NewDecoder(mgr.GetScheme())
 	for _, s := range served {
-		server.Register(DefaultsPath(s.Kind), &webhook.Admission{Handler: &defaults{kind: s.Kind, groups: s.Groups, decoder: decoder}})
+		server.Register(DefaultsPath(s.Kind), serving(&defaults{kind: s.Kind, groups: s.Groups, decoder: decoder}))
 		kinds, watched = append(kinds, s.Kind), append(watched, s.Kind.New())
 	}
 	if gates {
-		server.Register(GatesPath, &webhook.Admission{Handler: &readiness.Injector{Reader: mgr.GetClient(), Kinds: kinds, Decoder: decoder}})
+		server.Register(GatesPath, serving(&readiness.Injector{Reader: mgr.GetClient(), Kinds: kinds, Decoder: decoder}))
 	}
-	for _, o := range watched { // on a standby nobody else has the caches filled
-		if _, err := mgr.GetCache().GetInformer(ctx, o, cache.BlockUntilSynced(false)); err != nil {
+	for _, object := range watched { // on a standby nobody else has the caches filled
+		if _, err := mgr.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
 			return err
 		}
 	}
@@ -93,6 +93,12 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options, served []Served,
 		return err
 	}
 	return mgr.Add(server)
+}
+
+// serving has a panic end the call, which lets the object in: an answer that says
+// so would refuse it.
+func serving(handler admission.Handler) *webhook.Admission {
+	return &webhook.Admission{Handler: handler, RecoverPanic: new(false)}
 }
 
 func (o Options) server(reader client.Reader) (webhook.Server, error) {
